@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import stamina
 import structlog
 from hypothesis import settings
 
@@ -25,14 +26,16 @@ pytest_plugins = ["tests.support.fixtures", "tests.support.sentence_page"]
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Returns one more than the number of cores, because many tests mostly wait."""
-    return (os.cpu_count() or 1) + 1
+    """Returns two more than the number of cores, because many tests mostly wait."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_configure() -> None:
     """Lets processes that tests start keep compiled modules, and logs tracebacks as in production: rendering
     the values of all variables takes a second each. Hypothesis tries half as many examples as it would.
+    Reads of the service are tried again as often as in production, but at once.
     """
+    stamina.set_testing(True, attempts=9, cap=True)
     settings.register_profile("suite", max_examples=50)
     settings.load_profile("suite")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -50,7 +50,7 @@ def test_required_variables_are_sufficient(loaded: Loader) -> None:
     assert (settings.host, settings.port, settings.log_level) == ("0.0.0.0", 3000, "info")  # noqa: S104 - the documented default
 
 
-def test_what_is_given_selects_http_and_several_workspaces(loaded: Loader) -> None:
+def test_the_given_settings_select_http_and_workspaces(loaded: Loader) -> None:
     assert not loaded(SLACK_SIGNING_SECRET="s3cret", SLACK_APP_TOKEN="").socket_mode
     assert loaded(**PAIR, SLACK_BOT_TOKEN="").several_workspaces
 

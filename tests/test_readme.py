@@ -133,7 +133,7 @@ def test_every_setting_is_in_the_table_with_its_default() -> None:
     assert table == {name: _plain(default) for name, default in SETTINGS.items()}
 
 
-def test_what_is_left_out_of_the_example_is_the_default() -> None:
+def test_settings_outside_the_example_have_defaults() -> None:
     example = (ROOT / ".env.example").read_text(encoding="utf-8")
     left_out = dict(re.findall(r"^#([A-Z_]+)=(.*)$", example, re.MULTILINE))
     filled_in = re.findall(r"^([A-Z_]+)=", example, re.MULTILINE)

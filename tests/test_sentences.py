@@ -117,7 +117,7 @@ def test_every_error_has_a_sentence(kind: type[BotError], data: st.DataObject) -
     assert "{" not in said
 
 
-def test_what_was_typed_is_no_template() -> None:
+def test_typed_text_is_no_template() -> None:
     said = worded(
         UserError("“{typed}” isn't a date. Try `{/timelog} 42 1h` in {service}.", typed="{service} {/issue}")
     )

@@ -149,7 +149,7 @@ async def test_piped_answers_set_up_a_bot_that_passes_its_check(office: Office, 
     assert written(tmp_path / "new")["SERVICE_NAME"] == "'Our #1 tracker'"
 
 
-async def test_a_script_gives_all_answers_or_is_told_which_are_missing(tmp_path: Path, redmine: str) -> None:
+async def test_a_script_learns_which_answers_are_missing(tmp_path: Path, redmine: str) -> None:
     code, printed = await piped(tmp_path, options=("--no-input", "--slack-bot-token", "xoxb-1-s3cret"))
 
     assert (code, contents(tmp_path)) == (2, {})
@@ -175,7 +175,7 @@ export SLACK_APP_TOKEN=xapp-1-s3cret
 """
 
 
-async def test_what_the_file_has_is_kept_and_replaced_only_when_agreed(tmp_path: Path, redmine: str) -> None:
+async def test_values_in_the_file_are_replaced_only_by_agreement(tmp_path: Path, redmine: str) -> None:
     file = tmp_path / ".env"
     file.write_text(EXISTING, encoding="utf-8")
 

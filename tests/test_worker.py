@@ -87,7 +87,7 @@ async def test_jobs_left_of_a_group_are_done_later(store: Store, *, fails: bool)
     assert not await store.jobs.due()
 
 
-async def test_what_settled_jobs_put_is_done_without_waiting_for_the_next_interval(store: Store) -> None:
+async def test_jobs_put_by_jobs_need_no_interval(store: Store) -> None:
     done: list[object] = []
 
     async def first(_: Job) -> JobOutcome | None:
@@ -141,7 +141,7 @@ async def test_a_job_that_fails_for_a_day_is_given_up(store: Store) -> None:
     await worker.stop(0)
 
 
-async def test_what_became_of_a_job_is_recorded_once_the_database_works_again(store: Store) -> None:
+async def test_results_are_recorded_after_a_database_outage(store: Store) -> None:
     settled, failures = store.jobs.settled, iter((OSError(), OSError()))
 
     async def sometimes(job: Job, outcome: JobOutcome) -> None:
@@ -210,7 +210,7 @@ async def test_jobs_that_are_put_off_together_are_looked_for_together(store: Sto
     assert looks < AT_ONCE / 2
 
 
-async def test_what_is_put_while_the_worker_looks_is_done_at_once(store: Store) -> None:
+async def test_a_job_put_while_the_worker_looks_is_done_at_once(store: Store) -> None:
     due, looking, released = store.jobs.due, asyncio.Event(), asyncio.Event()
     done: list[str] = []
 

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import stamina
 import structlog
 from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryIntervalCalculator
 
@@ -56,11 +55,9 @@ OF_SLACK = Delays(form=0, options=IN_TIME, slack=2.5, digest_now=5, **DELAYS)  #
 
 
 @pytest.fixture(autouse=True)
-def _short_retries(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Shortens how long stamina and slack_sdk wait before they retry."""
+def _short_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shortens how long slack_sdk waits before it retries."""
     monkeypatch.setattr(BackoffRetryIntervalCalculator, "calculate_sleep_duration", lambda *_: 0.01)
-    with stamina.set_testing(True, attempts=3):
-        yield
 
 
 @asynccontextmanager

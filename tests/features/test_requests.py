@@ -76,7 +76,7 @@ async def test_a_command_reads_only_the_lists_that_it_names(
         assert asked.total() <= most, asked
 
 
-async def test_what_a_new_issue_needs_is_asked_beside_its_create(wired: Person, wire: FarAway) -> None:
+async def test_a_new_issue_needs_no_request_before_its_create(wired: Person, wire: FarAway) -> None:
     await wired.ask(NEW)
     wire.seconds = 60
     wire.fail("slow", 1, lasting=True)  # all after the check of the key, which the create waits for

@@ -233,7 +233,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("table", TABLES)
-async def test_only_what_is_asked_for_is_written(office: Office, ana: Person, table: str) -> None:
+async def test_only_requests_are_written(office: Office, ana: Person, table: str) -> None:
     office.workspace.state.rate_limits = False  # the test talks faster than people
     talker, issue = Talker(ana), office.public_issue()
     for command in (

@@ -1,17 +1,10 @@
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
-import stamina
 from pydantic import SecretStr
 
 from bot.service.client import Client, Timeouts
 from tests.service.scripted import Service, running
-
-
-@pytest.fixture(autouse=True)
-def _no_pauses_between_tries() -> Iterator[None]:
-    with stamina.set_testing(True, attempts=9, cap=True):
-        yield
 
 
 @pytest.fixture

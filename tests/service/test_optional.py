@@ -53,7 +53,7 @@ async def test_other_errors_are_raised(
         await client.optional.trackers(key)
 
 
-async def test_one_404_to_a_list_is_asked_again(client: Client, service: Service, key: SecretStr) -> None:
+async def test_a_404_to_a_list_is_checked_again(client: Client, service: Service, key: SecretStr) -> None:
     service.replies = [Reply(status=404), Reply(body={"trackers": [{"id": 1, "name": "Bug"}]})]
 
     assert await client.optional.trackers(key) is not None

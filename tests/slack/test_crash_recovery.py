@@ -97,7 +97,7 @@ async def told_of_crashes(ana: Person) -> list[str]:
 
 
 @pytest.mark.parametrize("ana", [Delays(completed=60)], indirect=True)  # so that only the stop records them
-async def test_what_was_answered_right_before_a_stop_is_not_called_lost(ana: Person, wire: Wire) -> None:
+async def test_an_answer_right_before_a_stop_is_not_lost(ana: Person, wire: Wire) -> None:
     office, bot = ana.office, ana.office.bot
     answered = await ana.ask("/issues status:any")
     wire.seconds = 20
@@ -120,7 +120,7 @@ async def test_what_was_answered_right_before_a_stop_is_not_called_lost(ana: Per
 
 
 @pytest.mark.parametrize("ana", [Delays(completed=1)], indirect=True)  # time to lock what is recorded
-async def test_what_is_answered_while_others_are_recorded_is_recorded_too(ana: Person, wire: Wire) -> None:
+async def test_an_answer_during_a_recording_is_recorded_too(ana: Person, wire: Wire) -> None:
     office = ana.office
     wire.seconds = TIMEOUT_SECONDS
     wire.fail("slow")
@@ -139,7 +139,7 @@ async def test_what_is_answered_while_others_are_recorded_is_recorded_too(ana: P
         await until(lambda: none_held(office.bot))  # so that a crash calls none of them lost
 
 
-async def test_a_command_lost_too_long_ago_for_its_answer_is_told_directly(ana: Person) -> None:
+async def test_an_old_lost_command_is_reported_in_a_direct_message(ana: Person) -> None:
     await leave_behind(ana.office, "new Before lunch", timedelta(minutes=31))
     await leave_behind(ana.office, "new Just now", timedelta(minutes=1))
 
@@ -172,7 +172,7 @@ async def test_a_lost_form_that_was_closed_since_comes_back(ana: Person, age: ti
     assert value_held(input_named(reopened, "Subject")["element"])["value"] == "Typed before lunch"
 
 
-async def test_what_is_older_than_a_day_or_unreadable_is_told_to_nobody(ana: Person) -> None:
+async def test_old_and_unreadable_requests_are_not_reported(ana: Person) -> None:
     other = Store(ana.office.bot.database, Vault([Vault.generate_key()]), timings=TIMINGS)
     with capture_logs() as logs:
         await leave_behind(ana.office, "new Yesterday", timedelta(hours=25))
@@ -186,7 +186,7 @@ async def test_what_is_older_than_a_day_or_unreadable_is_told_to_nobody(ana: Per
 
 
 @pytest.mark.parametrize("changed", [False, True])
-async def test_a_lost_press_is_never_told_over_a_form_that_changed(ana: Person, *, changed: bool) -> None:
+async def test_a_lost_press_never_replaces_a_changed_form(ana: Person, *, changed: bool) -> None:
     await ana.command("/issue new project:webshop")
     form = await ana.form("New issue")
     state = ana.office.workspace.state
@@ -286,7 +286,7 @@ async def test_replica_stays_alive_while_slack_is_slow(ana: Person) -> None:
     assert taken == []
 
 
-async def test_a_lost_mention_is_told_in_its_thread(ana: Person) -> None:
+async def test_a_lost_mention_is_reported_in_its_thread(ana: Person) -> None:
     thread = await ana.say("Checkout is slow again")
     await ana.say("Same here", thread)
     state = ana.office.workspace.state
@@ -357,7 +357,9 @@ async def test_a_crashed_step_makes_one_issue(ana: Person, service: Tracker, *, 
 
 
 @pytest.mark.parametrize("cut_off", ["the issue's answer", "the post", "the post's answer"])
-async def test_a_stopped_reaction_makes_one(ana: Person, wire: Wire, service: Tracker, cut_off: str) -> None:
+async def test_a_stopped_reaction_creates_one_issue(
+    ana: Person, wire: Wire, service: Tracker, cut_off: str
+) -> None:
     slack, channel = ana.office.slack_wire, ana.office.channel_id("general")
     assert slack
     await ana.ask("/tracker default webshop")
@@ -427,7 +429,7 @@ async def test_a_resumed_request_that_a_crash_lost_runs_once_the_user_has_looked
 
 
 @pytest.mark.parametrize("ana", [Delays(background_retry=0.3)], indirect=True)
-async def test_a_lost_request_is_told_when_slack_answers_again(ana: Person) -> None:
+async def test_a_lost_request_is_reported_when_slack_works_again(ana: Person) -> None:
     office = ana.office
     wire = office.slack_wire
     assert wire
@@ -443,7 +445,7 @@ async def test_a_lost_request_is_told_when_slack_answers_again(ana: Person) -> N
 
 
 @pytest.mark.parametrize("ana", [Delays(event_retries=(0.1, 0.5, 1, 3))], indirect=True)
-async def test_a_reaction_creates_its_issue_once_the_database_works_again(
+async def test_a_reaction_survives_a_database_outage(
     ana: Person, service: Tracker, url_of_postgresql: str
 ) -> None:
     await ana.ask("/tracker default webshop")

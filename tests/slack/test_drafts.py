@@ -69,7 +69,7 @@ async def test_a_request_resumes_once_and_says_what_it_did(office: Office, ana: 
     assert office.newest_issue() is made
 
 
-async def test_a_resumed_form_opens_as_often_as_it_is_asked_for(ana: Person) -> None:
+async def test_a_resumed_form_opens_at_each_press(ana: Person) -> None:
     asked = await ana.ask("/issue crate priority:high project:webshop")
     for _ in range(2):
         await ana.press(asked, "Use create")

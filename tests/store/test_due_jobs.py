@@ -158,7 +158,7 @@ async def test_a_canceled_job_leaves_its_holder_for_good(
     assert await jobs.keep(fresh, processes.now, AGE)
 
 
-async def test_what_may_have_been_done_is_not_canceled(processes: Processes) -> None:
+async def test_a_job_that_may_be_done_is_not_canceled(processes: Processes) -> None:
     jobs = processes.start().jobs
     await jobs.put(KIND, "1", "first")
     held = await taken(jobs)
@@ -198,7 +198,7 @@ async def test_a_free_job_is_started_by_one_caller(processes: Processes) -> None
     assert after.content == "next"
 
 
-async def test_what_is_put_without_replacing_changes_nothing_that_is_to_be_done(processes: Processes) -> None:
+async def test_a_put_without_replacing_keeps_the_waiting_job(processes: Processes) -> None:
     jobs = processes.start().jobs
     await put(jobs, jobs.putting(KIND, "1", "first", at=processes.now + HOUR))
     await put(jobs, jobs.putting(KIND, "1", "second", replaces=False))
@@ -215,7 +215,7 @@ async def test_what_is_put_without_replacing_changes_nothing_that_is_to_be_done(
     assert (await taken(jobs)).content == "fourth"
 
 
-async def test_what_is_to_be_done_is_kept_however_old_it_is(processes: Processes) -> None:
+async def test_a_job_to_be_done_is_kept_at_any_age(processes: Processes) -> None:
     jobs = processes.start().jobs
     await jobs.put(KIND, "held", "")
     held = await taken(jobs)

@@ -5,7 +5,7 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 
 
-async def test_what_is_quoted_never_goes_back(store: Store, ana: Owner) -> None:
+async def test_the_quoted_comment_never_goes_back(store: Store, ana: Owner) -> None:
     followed = Followed(
         owner=ana,
         issue_id=7,

@@ -34,7 +34,7 @@ async def test_only_one_request_holds_a_claim_until_it_fails(processes: Processe
     assert (await one.claim("work")).done
 
 
-async def test_who_tried_is_kept_until_the_work_begins_anew(processes: Processes) -> None:
+async def test_the_latest_user_who_tried_is_kept(processes: Processes) -> None:
     claims, ana, ben = processes.start().jobs, Owner("E1", "T1", "U1"), Owner(None, "T1", "U2")
     await claims.settle(await claims.claim("work", by=ana), State.UNKNOWN)
     for _ in range(2):
@@ -96,7 +96,7 @@ async def test_a_request_canceled_while_claiming_leaves_the_claim_to_its_holder(
     assert (await claims.claim("work")).done
 
 
-async def test_what_was_done_a_while_ago_can_be_done_again_once(processes: Processes) -> None:
+async def test_a_job_done_a_while_ago_can_repeat_once(processes: Processes) -> None:
     claims = processes.start().jobs
     first, second = [await claims.claim_for("press", AGE) for _ in range(2)]
     processes.now += AGE
@@ -181,7 +181,7 @@ async def test_each_of_many_due_jobs_is_taken_once_the_longest_overdue_first(pro
     assert sorted(job.content for jobs in (first, *others) for job in jobs) == list(range(60))
 
 
-async def test_a_job_put_again_while_it_is_held_is_done_again_once(processes: Processes) -> None:
+async def test_a_job_put_again_during_its_work_repeats_once(processes: Processes) -> None:
     one, other = processes.start().jobs, processes.start().jobs
     await one.put(KIND, "1", "first")
     [held] = await one.take(KIND, 9)
@@ -197,7 +197,7 @@ async def test_a_job_put_again_while_it_is_held_is_done_again_once(processes: Pr
     assert contents(await one.take(KIND, 9)) == {"1": "third"}
 
 
-async def test_what_may_have_been_sent_is_kept_until_it_must_have_arrived(processes: Processes) -> None:
+async def test_a_request_in_transit_is_kept_until_its_arrival(processes: Processes) -> None:
     dead, other = processes.start(), processes.start()
     await processes.pass_time()
     await dead.jobs.put(KIND, "1", ASKED)
@@ -221,7 +221,7 @@ async def test_what_may_have_been_sent_is_kept_until_it_must_have_arrived(proces
     assert (fresh.tried_at, fresh.searched_to) == (None, None)
 
 
-async def test_what_a_process_leaves_undone_is_due_at_once(processes: Processes) -> None:
+async def test_jobs_of_a_stopped_process_are_due_at_once(processes: Processes) -> None:
     leaving, other = processes.start(), processes.start()
     await leaving.jobs.put_held(KIND, "1", ASKED)
     await leaving.jobs.claim("form")
@@ -232,7 +232,7 @@ async def test_what_a_process_leaves_undone_is_due_at_once(processes: Processes)
     assert (claim.won, claim.tried_at) == (True, processes.now)
 
 
-async def test_a_process_that_was_paused_settles_nothing_that_another_has_taken(processes: Processes) -> None:
+async def test_a_paused_process_settles_no_job_of_another(processes: Processes) -> None:
     paused, other = processes.start(), processes.start()
     await processes.pass_time()
     await paused.jobs.put(KIND, "1", ASKED)

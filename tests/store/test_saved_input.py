@@ -12,7 +12,7 @@ from bot.store.tables import SavedInputRow
 TYPED = {"command": "/issue", "text": "new Ünïcode “subject”", "at": [1, None]}
 
 
-async def test_saved_input_is_its_owners_and_taken_once(store: Store, ana: Owner, ben: Owner) -> None:
+async def test_saved_input_is_its_owners_and_used_once(store: Store, ana: Owner, ben: Owner) -> None:
     saved = await store.saved_input.put(ana, TYPED)
 
     assert await store.saved_input.get(ana, saved) == TYPED

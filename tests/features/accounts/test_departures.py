@@ -40,9 +40,7 @@ async def notices(person: Person) -> list[JSON]:
     return [message for message in await person.messages() if "is deactivated" in text_of(message)]
 
 
-async def test_a_deactivated_users_digests_and_follows_stop(
-    office: Office, ana: Person, linked_ben: Person, wire: Wire
-) -> None:
+async def test_deactivation_stops_a_user(office: Office, ana: Person, linked_ben: Person, wire: Wire) -> None:
     post = await create_from_message(ana, "Cart loses items")
     for project in ("webshop", "mobile"):
         await ana.ask(WEB.replace("webshop", project))

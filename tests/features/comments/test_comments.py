@@ -73,9 +73,7 @@ async def test_a_comment_is_added_as_it_is_written(office: Office, ana: Person, 
     assert labels_of(await linked_ben.form("Comment")) == {"Comment"}
 
 
-async def test_a_message_reaches_its_threads_issue_with_its_files_in_one_change(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_a_message_with_files_is_one_change(office: Office, ana: Person, ben: Person) -> None:
     first = await ben.say("The cart is empty again")
     await ana.shortcut("issue_from_message", first)
     await ana.after(ana.submit(await ana.form("New issue"), {"Project": "Web Shop"}))
@@ -107,9 +105,7 @@ async def test_a_message_reaches_its_threads_issue_with_its_files_in_one_change(
     assert len(office.tracker.data.issues[number].notes) == 1
 
 
-async def test_comments_and_files_are_announced_only_where_everyone_may_see_them(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_comments_are_posted_where_everyone_sees_them(office: Office, ana: Person, ben: Person) -> None:
     issues = office.tracker.data.issues
     own, exposed, *_ = (
         n for n, issue in issues.items() if (issue.project_id, issue.is_private) == (1, False) and n != NUMBER

@@ -68,7 +68,7 @@ OTHER = f"/issue {ANOTHER} comment {TEXT}"
 CANT_CHANGE = "doesn't let me change issues"
 
 
-async def test_one_404_to_a_change_is_asked_again(wired: Person, wire: Wire, service: Tracker) -> None:
+async def test_a_404_to_a_change_is_checked_again(wired: Person, wire: Wire, service: Tracker) -> None:
     wire.faults = ["404"]
 
     assert "Commented on" in text_of(await wired.ask(f"/issue {NUMBER} comment {TEXT}"))
@@ -112,7 +112,7 @@ async def let_go(wire: Wire) -> None:
     wire.released.set()
 
 
-async def test_a_comment_that_the_service_drops_is_not_called_added(wired: Person, service: Tracker) -> None:
+async def test_a_dropped_comment_is_not_reported_as_added(wired: Person, service: Tracker) -> None:
     for role in service.data.roles.values():  # Ana may change issues, and the service ignores her notes
         role.rights = role.rights - {"add_issue_notes"}
 

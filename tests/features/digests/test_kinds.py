@@ -109,7 +109,7 @@ async def test_filters_by_person_and_exclusions_limit_the_issues(digests: Digest
     assert digests.listed(others) == [(first.id, second.id)]
 
 
-async def test_another_kind_starts_anew(digests: Digests) -> None:
+async def test_another_kind_starts_from_the_beginning(digests: Digests) -> None:
     digest = await digests.add()
     closed(digests)
     await digests.office.digests.change(ANA, digest, wanted(kind="closed"))

@@ -60,7 +60,7 @@ async def test_a_digest_lists_what_has_the_field_and_is_in_the_query(office: Off
     assert "cf_2:K-9 query:2" in text_of(removed)
 
 
-async def test_a_live_feed_is_filtered_alike(office: Office, ana: Person) -> None:
+async def test_a_live_feed_has_the_same_filters(office: Office, ana: Person) -> None:
     await ana.ask(f"/digest add webshop live customer-reference:K-9 query:{WAITING}")
     report(office, "Waits for the customer")
     report(office, "Nobody has looked", status=NEW)
@@ -74,7 +74,7 @@ async def test_a_live_feed_is_filtered_alike(office: Office, ana: Person) -> Non
 
 
 @pytest.mark.parametrize("kind", ["due", "stale", "closed"])
-async def test_other_kinds_are_filtered_alike(office: Office, ana: Person, kind: str) -> None:
+async def test_other_kinds_have_the_same_filters(office: Office, ana: Person, kind: str) -> None:
     put(office.tracker.data.queries, SavedQuery(7, "High", {"priority_id": str(HIGH), "status_id": "*"}))
     await ana.ask(f"{WEB} kind:{kind} cf_2:K-9 query:7")
     for subject, reference in (("Listed", "K-9"), ("Another customer's", "K-8")):
@@ -92,7 +92,7 @@ async def test_other_kinds_are_filtered_alike(office: Office, ana: Person, kind:
 
 
 @pytest.mark.parametrize("lost", ["deleted", "private"])
-async def test_a_query_that_the_owner_no_longer_sees_pauses_the_digest(
+async def test_a_lost_query_pauses_the_digest(
     office: Office, ana: Person, linked_ben: Person, lost: str
 ) -> None:
     await ana.ask(FILTERED)

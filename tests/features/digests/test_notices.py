@@ -94,9 +94,7 @@ async def test_an_owner_learns_once_what_somebody_else_did(
     assert await told(ana, f"<@{ben.user_id}> paused your") == 1
 
 
-async def test_a_notice_that_a_dying_process_began_tells_of_what_stopped_meanwhile_too(
-    office: Office, ana: Person
-) -> None:
+async def test_a_notice_of_a_dead_process_covers_later_stops(office: Office, ana: Person) -> None:
     """The first message tells of one digest, and it isn't known to be sent when the second one stops."""
     assert office.slack_wire
     await office.digests.add(ANA, Place(TEAM, office.channel_id("webshop")), wanted("mobile"))
@@ -113,9 +111,7 @@ async def test_a_notice_that_a_dying_process_began_tells_of_what_stopped_meanwhi
     assert await told(ana, "Digest 2:") == 1
 
 
-async def test_a_notice_is_not_taken_for_the_one_that_was_sent_when_its_digest_stopped(
-    office: Office, ana: Person
-) -> None:
+async def test_a_notice_in_transit_covers_no_later_stop(office: Office, ana: Person) -> None:
     wire, place = office.slack_wire, Place(TEAM, office.channel_id("webshop"))
     assert wire
     later = (await office.digests.add(ANA, place, wanted("mobile", "every 2 hours"))).digest
@@ -146,9 +142,7 @@ async def test_digests_that_stop_together_share_a_notice(office: Office, ana: Pe
     assert await told(ana, "Digest 1:") == 1
 
 
-async def test_only_the_new_owner_is_told_that_a_digest_stopped_again(
-    office: Office, ana: Person, ben: Person
-) -> None:
+async def test_only_the_new_owner_learns_of_the_next_stop(office: Office, ana: Person, ben: Person) -> None:
     """It is taken over while Slack delays the notice that it stopped the first time."""
     wire, channel = office.slack_wire, office.channel_id("general")
     assert wire

@@ -48,7 +48,7 @@ async def test_button_asks_again_for_a_new_owner(office: Office, ana: Person, li
     assert (await stored(office)).owner_name == "Ben Okafor"
 
 
-async def test_a_former_owners_key_stops_nothing_that_was_taken_over(tmp_path: Path, wire: Wire) -> None:
+async def test_a_former_owners_key_stops_no_transferred_digest(tmp_path: Path, wire: Wire) -> None:
     timings = Timings(interval=3600, notice_every=10**8)
     async with Office(tmp_path, wire=wire, timings=timings).opened("ana", "ben") as office:
         ana, ben = (Person(office, IDS[login]) for login in ("ana", "ben"))

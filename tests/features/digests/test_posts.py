@@ -49,7 +49,7 @@ async def test_only_the_owner_can_delete_a_posted_digest(digests: Digests) -> No
     await digests.person.sees_no_more(message)
 
 
-async def test_nobody_waits_until_the_owner_of_a_digest_is_told(digests: Digests) -> None:
+async def test_nobody_waits_for_a_notice_to_an_owner(digests: Digests) -> None:
     await digests.add()
     chris = await digests.chris()
     digests.wire.lasting = {POST: "429:60"}

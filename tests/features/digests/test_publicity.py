@@ -60,7 +60,7 @@ async def test_agreeing_before_a_digest_pauses_counts(digests: Digests) -> None:
     assert "All of us may know" in text_of((await digests.posts())[-1])
 
 
-async def test_who_takes_over_a_digest_agrees_for_themselves(digests: Digests) -> None:
+async def test_each_new_owner_agrees_again(digests: Digests) -> None:
     digest = await digests.add(project="security")
     assert (await digests.stored(digest)).agreed_project == SECURITY
     chris = await digests.chris()
@@ -101,7 +101,7 @@ async def share_channel(digests: Digests, _: Issue) -> None:
 
 
 @pytest.mark.parametrize("happens", [hide_project, hide_issue, move_issue, fail_to_hide_issue, share_channel])
-async def test_what_is_hidden_while_a_digest_waits_is_not_posted(
+async def test_an_issue_hidden_while_a_digest_waits_is_not_posted(
     digests: Digests, happens: Callable[[Digests, Issue], Awaitable[None]]
 ) -> None:
     await digests.add(empty=True)

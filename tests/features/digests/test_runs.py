@@ -209,7 +209,7 @@ async def test_digest_stopped_while_read_is_not_posted(digests: Digests) -> None
     assert await digests.posts() == []
 
 
-async def test_schedule_changed_while_a_digest_is_posted_keeps_its_periods(digests: Digests) -> None:
+async def test_a_schedule_changed_during_a_post_keeps_its_periods(digests: Digests) -> None:
     digest = await digests.add()
     digests.report()
     digests.wire.faults = [(POST, "slow:60")]
@@ -228,7 +228,7 @@ async def test_schedule_changed_while_a_digest_is_posted_keeps_its_periods(diges
 
 
 @pytest.mark.parametrize(("before", "after", "hours"), [("12:00", "15:00", 7), ("15:00", "12:00", 4)])
-async def test_schedule_changed_while_an_asked_digest_is_posted_counts_from_then_on(
+async def test_a_schedule_changed_during_a_post_counts_from_then_on(
     digests: Digests, before: str, after: str, hours: int
 ) -> None:
     digest = await digests.add(empty=True, schedule=f"daily {before}")

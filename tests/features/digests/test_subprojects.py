@@ -42,7 +42,7 @@ async def test_a_digest_has_the_issues_of_public_subprojects(digests: Digests, s
     assert not any(text in shown(digests) for text in ("Hidden", "No longer for all"))
 
 
-async def test_a_digest_leaves_out_subprojects_unless_it_is_told(digests: Digests) -> None:
+async def test_a_digest_leaves_out_subprojects_by_default(digests: Digests) -> None:
     payments = add_subproject(digests, "Payments")
     digest = await digests.add()
     issue, _ = digests.report("Mine"), digests.report("Below", payments)

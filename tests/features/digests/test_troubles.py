@@ -217,9 +217,7 @@ async def test_concurrent_identical_adds_create_one_digest(digests: Digests) -> 
     assert "*1 · Web Shop*" in text_of(await digests.person.ask("/digest"))
 
 
-async def test_a_digest_that_the_service_fails_to_list_holds_up_no_other(
-    digests: Digests, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_failing_list_delays_no_other(digests: Digests, monkeypatch: pytest.MonkeyPatch) -> None:
     await digests.add("general", kind="due")
     other = await digests.add("webshop")
     issue = digests.report()
@@ -287,7 +285,7 @@ async def test_a_former_owners_key_posts_no_digest(
     assert "Shows what Ben" in post.text
 
 
-async def test_nobody_is_told_of_a_delay_after_the_digest_was_posted(digests: Digests) -> None:
+async def test_no_delay_is_reported_after_the_post(digests: Digests) -> None:
     digest = await digests.add()
     issue = digests.report()
     unreachable = dict.fromkeys(("users.conversations", "conversations.info", POST), "refuse:internal_error")
@@ -306,7 +304,7 @@ async def test_nobody_is_told_of_a_delay_after_the_digest_was_posted(digests: Di
     assert await digests.notices("I'll keep trying") == []
 
 
-async def test_an_owner_is_told_of_everything_that_happened_to_a_digest(digests: Digests) -> None:
+async def test_an_owner_learns_of_every_problem_of_a_digest(digests: Digests) -> None:
     """Its post isn't confirmed and can't be looked up, the next one is late, and Slack takes no message."""
     await digests.add()
     digests.report()

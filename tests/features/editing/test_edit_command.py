@@ -52,7 +52,7 @@ CHANGES = {
 }
 
 
-async def test_changes_are_told_before_and_after(ana: Person, issue: Issue) -> None:
+async def test_changes_are_shown_before_and_after(ana: Person, issue: Issue) -> None:
     for typed, said in CHANGES.items():
         issue.status_id = NEW
 

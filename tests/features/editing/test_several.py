@@ -16,7 +16,7 @@ def service() -> Tracker:
     return demo_tracker(issue_reads=True)
 
 
-async def test_what_was_changed_before_a_crash_is_not_changed_again(wired: Person, wire: Wire) -> None:
+async def test_changes_before_a_crash_are_not_repeated(wired: Person, wire: Wire) -> None:
     """The bot stops between two issues, and somebody changes the first one back."""
     office = wired.office
     first, second = office.public_issue(), office.public_issue(1)

@@ -66,7 +66,7 @@ async def test_restores_every_field_and_says_so(chris: Person, issue: Issue) -> 
     assert "Undo" not in text_of(said)
 
 
-async def test_what_someone_else_changed_since_stays(chris: Person, issue: Issue) -> None:
+async def test_changes_of_others_since_then_stay(chris: Person, issue: Issue) -> None:
     answer = await chris.ask(f"/issue {issue.id} close done:50%")
     issue.done_ratio = 80
 

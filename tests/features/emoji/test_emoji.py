@@ -104,7 +104,9 @@ async def test_a_file_in_a_reply_is_attached(office: Office, ana: Person) -> Non
     assert post["thread_ts"] == thread["ts"]
 
 
-async def test_what_not_everyone_may_see_is_not_announced(office: Office, ana: Person, ben: Person) -> None:
+async def test_an_issue_that_some_cannot_see_is_not_announced(
+    office: Office, ana: Person, ben: Person
+) -> None:
     message = await turned_on(ana, "security")
 
     await reacted(ana, message)
@@ -132,7 +134,7 @@ async def test_without_a_project_the_person_gets_the_form(office: Office, ana: P
     assert made(office) == ["ana"]
 
 
-async def test_each_person_who_is_not_linked_is_told_once_and_linking_creates_the_issue(
+async def test_each_unlinked_user_is_asked_once_to_link(
     office: Office, ana: Person, ben: Person, gwen: Person
 ) -> None:
     message = await turned_on(ana)

@@ -133,9 +133,7 @@ async def test_closed_form_moves_progress_to_a_message(ana: Person, wire: Wire, 
 
 
 @pytest.mark.parametrize("arrived", [False, True])
-async def test_unsure_file_is_looked_up_when_sent_by_a_new_form(
-    ana: Person, wire: Wire, service: Tracker, *, arrived: bool
-) -> None:
+async def test_a_new_form_finds_a_file(ana: Person, wire: Wire, service: Tracker, *, arrived: bool) -> None:
     message = await shared(ana, ("a.log", b"1"), text=f"For #{NUMBER}")
     await ana.shortcut("files_to_issue", message)
     form = await ana.form("Attach files")

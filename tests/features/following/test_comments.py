@@ -151,7 +151,7 @@ async def quote_waiting(office: Office, ana: Person, fault: str = "429:2") -> tu
 
 
 @pytest.mark.parametrize("happens", [hide_issue, hide_project, hide_comment])
-async def test_what_is_hidden_while_its_quote_waits_is_not_quoted(
+async def test_a_comment_hidden_while_it_waits_is_not_quoted(
     office: Office, ana: Person, happens: Callable[[Office, Issue], None]
 ) -> None:
     post, reading = await quote_waiting(office, ana)
@@ -162,7 +162,7 @@ async def test_what_is_hidden_while_its_quote_waits_is_not_quoted(
 
 
 @pytest.mark.parametrize(("fault", "arrived"), [("429:2", False), ("slow:30", True)])
-async def test_comments_are_left_out_while_one_waits_or_is_sent(
+async def test_leaving_out_comments_stops_one(
     office: Office, ana: Person, fault: str, *, arrived: bool
 ) -> None:
     post, reading = await quote_waiting(office, ana, fault)
@@ -176,9 +176,7 @@ async def test_comments_are_left_out_while_one_waits_or_is_sent(
     assert ["Secret" in text for text in await quotes(office, ana, post)] == [True] * arrived
 
 
-async def test_who_follows_decides_for_an_issue_that_is_not_public(
-    office: Office, ana: Person, linked_ben: Person
-) -> None:
+async def test_followers_decide_for_private_issues(office: Office, ana: Person, linked_ben: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     stopped = await ana.after(ana.choose_from_menu(post, ABOUT, "Stop following"))
     issue = office.newest_issue()

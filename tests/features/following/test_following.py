@@ -211,9 +211,7 @@ async def test_a_card_is_followed_once(office: Office, ana: Person, ben: Person,
 
 
 @pytest.mark.parametrize("happens", ["moved", "made private"])
-async def test_an_issue_that_is_not_public_is_followed_only_after_a_question(
-    office: Office, ana: Person, happens: str
-) -> None:
+async def test_a_private_issue_is_followed_on_request(office: Office, ana: Person, happens: str) -> None:
     post = await create_from_message(ana, "Cart loses items")
     issue = office.newest_issue()
     stopped = await ana.after(ana.choose_from_menu(post, "Cart loses", "Stop following"))
@@ -254,7 +252,7 @@ async def test_agreement_to_follow_an_issue_ends_when_it_moves(office: Office, a
     assert await followed(office) == 0
 
 
-async def test_a_note_that_may_be_private_is_neither_quoted_nor_its_author_named(tmp_path: Path) -> None:
+async def test_a_possibly_private_note_stays_unmentioned(tmp_path: Path) -> None:
     delays, timings = Delays(channels=0), Timings(interval=3600)
     left_out: set[str] = set()
     wire = Altered(lambda said: {name: value for name, value in said.items() if name not in left_out})
@@ -317,7 +315,7 @@ async def test_stops_after_thirty_days_without_a_change(office: Office, ana: Per
 @pytest.mark.parametrize(
     "fault", ["lose the answer", "lose the request", "refuse:ratelimited", "500 after it"]
 )
-async def test_a_line_is_added_once_whatever_slack_answers(office: Office, ana: Person, fault: str) -> None:
+async def test_a_line_is_added_once_on_any_answer_of_slack(office: Office, ana: Person, fault: str) -> None:
     post = await create_from_message(ana, "Cart loses items")
     wire = office.slack_wire
     assert wire

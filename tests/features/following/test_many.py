@@ -97,7 +97,7 @@ async def test_issues_that_never_settle_do_not_starve_the_others(office: Office,
     assert "Closed: " in (await in_thread(ana, post))[-1]["text"]
 
 
-async def test_an_issue_that_is_followed_no_more_leaves_nothing_to_do(office: Office, ana: Person) -> None:
+async def test_an_unfollowed_issue_leaves_no_jobs(office: Office, ana: Person) -> None:
     await create_from_message(ana, "Cart loses items")
     jobs, stored = office.bot.store.jobs, office.bot.store.followed
     [one] = await stored.of(ANA)

@@ -49,7 +49,7 @@ async def test_forms_offer_members_or_known_assignees(office: Office, ana: Perso
     assert "Support team" not in names
 
 
-async def test_a_refused_assignee_is_told_by_name(office: Office, ana: Person) -> None:
+async def test_a_refused_assignee_is_named(office: Office, ana: Person) -> None:
     answer = text_of(await ana.ask("/issue new Not yours project:webshop to:chris"))
     assert REFUSED in answer
     assert "Open form" in answer
@@ -66,7 +66,7 @@ async def test_a_refused_assignee_is_told_by_name(office: Office, ana: Person) -
     )
 
 
-async def test_a_refused_assign_to_me_is_told_by_name(office: Office, chris: Person) -> None:
+async def test_a_refused_assign_to_me_names_the_user(office: Office, chris: Person) -> None:
     issue = next(i for i in office.tracker.data.issues.values() if i.project_id == WEBSHOP)
     issue.assigned_to_id = None
     shown = await chris.ask(f"/issue {issue.id}")

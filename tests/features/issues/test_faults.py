@@ -113,9 +113,7 @@ async def linked_chris(ana: Person) -> Person:
 
 
 @pytest.mark.parametrize("is_full", [False, True])
-async def test_reports_a_new_account_that_is_not_linked(
-    ana: Person, wire: Wire, service: Tracker, *, is_full: bool
-) -> None:
+async def test_reports_unlinked_accounts(ana: Person, wire: Wire, service: Tracker, *, is_full: bool) -> None:
     chris, gwen = await linked_chris(ana), Person(ana.office, "U0GWEN001")
     await chris.command("/tracker user new @gwen")
     if is_full:

@@ -123,9 +123,7 @@ class TestRoles:
     def tracker(self) -> Tracker:
         return demo_tracker(roles=True)
 
-    async def test_refuses_a_private_issue_without_the_permission(
-        self, office: Office, ana: Person, linked_ben: Person
-    ) -> None:
+    async def test_private_issues_need_a_right(self, office: Office, ana: Person, linked_ben: Person) -> None:
         ben, count = linked_ben, len(office.tracker.data.issues)
 
         said = text_of(await ben.ask("/issue new Not for me to hide project:webshop private:yes"))
@@ -154,9 +152,7 @@ async def test_reads_dates_in_the_users_time_zone(office: Office, ana: Person, c
 
 
 @pytest.mark.parametrize("where", ["thread", "message", "nowhere"])
-async def test_every_form_for_a_message_finds_the_issue_that_it_is_about(
-    office: Office, ana: Person, ben: Person, where: str
-) -> None:
+async def test_forms_find_the_messages_issue(office: Office, ana: Person, ben: Person, where: str) -> None:
     url = f"{office.tracker.url}/issues/{NUMBER}"
     first = await ana.say(f"About {url}" if where == "thread" else "Hello")
     text = "See #14" if where != "nowhere" else "Me too"

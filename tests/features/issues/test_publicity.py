@@ -168,7 +168,7 @@ async def test_an_issue_hidden_before_its_project_is_read_is_not_posted(
         assert await shown(ana) == []
 
 
-async def test_what_cannot_be_read_again_is_not_posted(tmp_path: Path) -> None:
+async def test_an_unreadable_issue_is_not_posted(tmp_path: Path) -> None:
     faulty, delays, timings = Wire(), Delays(channels=0.2), Timings(fresh=0.2)
     office = Office(tmp_path, wire=faulty, slack_wire=SlackWire(), timings=timings, delays=delays)
     async with office.opened("ana"):
@@ -245,7 +245,7 @@ class TestSilentService:
     def service(self) -> Tracker:
         return demo_tracker(issue_reads=True)
 
-    async def test_what_the_service_does_not_call_public_is_private(self, wired: Person) -> None:
+    async def test_private_is_the_default_of_the_service(self, wired: Person) -> None:
         made = await wired.ask("/issue new Unknown project:webshop")
         asked = await wired.after(wired.press(made, "Show issue"))
         await wired.say(wired.office.link_to(NUMBER))

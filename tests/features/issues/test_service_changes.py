@@ -50,9 +50,7 @@ def said(meant: dict[str, ResolvedValue], custom: list[CustomFieldInput], got: J
         ("due", date(2030, 1, 2), {"due_date": "2030-01-03"}, f"Due date is {token(3)}, not {token(2)}."),
     ],
 )
-def test_names_each_value_the_service_replaced_or_dropped(
-    key: str, wanted: ResolvedValue, got: JSON, sentence: str | None
-) -> None:
+def test_replaced_values_are_named(key: str, wanted: ResolvedValue, got: JSON, sentence: str | None) -> None:
     assert said({key: wanted}, [], got) == ([sentence] if sentence else [])
 
 
@@ -64,7 +62,7 @@ def test_names_each_value_the_service_replaced_or_dropped(
         ("Safari", [], "cf_1 wasn't saved."),
     ],
 )
-def test_names_each_custom_field_the_service_changed(
+def test_changed_fields_are_named(
     wanted: str | tuple[str, ...], got: list[JSON], sentence: str | None
 ) -> None:
     custom = [CustomFieldInput(id=1, value=wanted)]

@@ -52,7 +52,7 @@ async def test_comments_come_in_pages_the_latest_first(office: Office, ana: Pers
 
 
 @pytest.mark.parametrize("limit", [0, 5, 100])
-async def test_comments_fill_at_most_a_page(office: Office, ana: Person, issue: Issue, limit: int) -> None:
+async def test_comments_have_at_most_a_page(office: Office, ana: Person, issue: Issue, limit: int) -> None:
     office.workspace.state.comments_limit = limit
 
     assert len(texts(await (await opened(office, ana, issue)).more_comments())) == min(limit, 20)
@@ -73,9 +73,7 @@ async def test_private_notes_are_left_out(office: Office, ana: Person, chris: Pe
         assert texts(await pane.more_comments()) == ["Comment 44 <!channel>"]
 
 
-async def test_comments_are_those_of_the_viewers_own_key(
-    office: Office, ana: Person, ben: Person, issue: Issue
-) -> None:
+async def test_comments_need_the_viewers_key(office: Office, ana: Person, ben: Person, issue: Issue) -> None:
     pane = await opened(office, ben, issue, await posted(ana, office, issue))
 
     shown = await pane.more_comments()

@@ -39,9 +39,7 @@ async def editable(pane: Pane) -> set[str]:
     return {name for name, field in (await pane.fields()).items() if "edit" in field}
 
 
-async def test_details_are_those_of_the_viewers_own_key(
-    office: Office, ana: Person, ben: Person, issue: Issue
-) -> None:
+async def test_details_need_the_viewers_key(office: Office, ana: Person, ben: Person, issue: Issue) -> None:
     message = await posted(ana, office, issue)
 
     pane = await opened(office, ana, issue, message)
@@ -74,9 +72,7 @@ async def test_the_description_is_plain_text(office: Office, ana: Person, issue:
     assert shown == "Steps\n\nPay with x*y*z at the till (https://x.y/?a=1&b=2), 2 * 3 <b>"
 
 
-async def test_fields_are_editable_for_those_who_may_edit_the_issue(
-    office: Office, ana: Person, linked_ben: Person, issue: Issue
-) -> None:
+async def test_only_editors_can_edit(office: Office, ana: Person, linked_ben: Person, issue: Issue) -> None:
     message = await posted(ana, office, issue)
 
     pane = await opened(office, ana, issue, message)
@@ -214,7 +210,7 @@ async def test_values_of_subtasks_are_explained(office: Office, ana: Person, iss
 
 
 @pytest.mark.parametrize("callback_id", ["work-object-edit", ""])
-async def test_a_repeat_is_saved_once(office: Office, ana: Person, issue: Issue, callback_id: str) -> None:
+async def test_an_edit_is_saved_once(office: Office, ana: Person, issue: Issue, callback_id: str) -> None:
     state, status = office.workspace.state, (await (await opened(office, ana, issue)).fields())["status"]
     view: JSON = {"type": "entity_detail", "callback_id": callback_id}
     view |= {"external_ref": {"id": str(issue.id), "type": "issue"}, "entity_url": office.link_to(issue)}

@@ -43,7 +43,9 @@ async def commenting(office: Office, person: Person, issue: Issue) -> Pane:
     return pane
 
 
-async def test_a_comment_is_posted_once_in_ones_own_name(office: Office, ana: Person, issue: Issue) -> None:
+async def test_a_comment_is_posted_once_in_its_authors_name(
+    office: Office, ana: Person, issue: Issue
+) -> None:
     pane = await commenting(office, ana, issue)
 
     shown = await pane.comment(TEXT, BOLD)
@@ -63,7 +65,7 @@ async def test_only_those_who_may_comment_are_offered_to(office: Office, ana: Pe
     assert not (await (await opened(office, ana, issue)).more_comments())["can_post"]
 
 
-async def test_what_was_not_posted_is_given_back(office: Office, ana: Person, issue: Issue) -> None:
+async def test_an_unposted_comment_is_given_back(office: Office, ana: Person, issue: Issue) -> None:
     pane = await commenting(office, ana, issue)
     for role in office.tracker.data.roles.values():
         role.rights -= {"add_issue_notes", "edit_issues", "edit_own_issues"}
@@ -129,7 +131,7 @@ async def test_an_unconfirmed_comment_is_confirmed_in_a_message(tmp_path: Path, 
         await ana.sees(lambda m: "Commented on" in text_of(m) and "Monday" in text_of(m), DM)
 
 
-async def test_a_comment_that_a_stop_interrupts_is_given_back(tmp_path: Path, wire: Wire) -> None:
+async def test_a_comment_interrupted_by_a_stop_is_given_back(tmp_path: Path, wire: Wire) -> None:
     tracker = demo_tracker(issue_reads=True, roles=True)
     async with Office(tmp_path, tracker=tracker, wire=wire).opened("ana") as office:
         issue, ana = office.public_issue(), Person(office, IDS["ana"])

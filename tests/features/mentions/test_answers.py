@@ -132,7 +132,7 @@ async def test_nobody_else_sees_the_answer_to_a_mention(talker: Talker, gwen: Pe
     assert answer["ts"] not in {message["ts"] for message in await gwen.messages()}
 
 
-async def test_a_mistake_is_told_in_the_thread(talker: Talker) -> None:
+async def test_a_mistake_is_explained_in_the_thread(talker: Talker) -> None:
     thread = await talker.thread()
 
     answer = await talker.mention("12 status:nonsense", thread)
@@ -238,7 +238,7 @@ async def test_a_subject_lacks_the_mention_of_the_bot(talker: Talker, ana: Perso
 
 
 @pytest.mark.parametrize("text", ["new Checkout is blank project:webshop", "12 comment Like this"])
-async def test_files_that_a_command_leaves_out_are_told(talker: Talker, ana: Person, text: str) -> None:
+async def test_files_that_a_command_leaves_out_are_listed(talker: Talker, ana: Person, text: str) -> None:
     file = await ana.upload("screen.log", b"1")
 
     await ana._post("message", channel=talker.direct_channel, text=text, file_ids=[file["id"]])

@@ -172,7 +172,7 @@ async def _said(talker: Talker, text: str) -> str:
         ("Link broken", "Link broken"),
     ],
 )
-def test_what_is_saved_of_a_message_has_no_key(typed: str, kept: str) -> None:
+def test_a_saved_message_has_no_key(typed: str, kept: str) -> None:
     key = KEYS["ben"]
     event = {"type": "message", "channel_type": "im", "text": typed.format(key=key), **SAID}
     payload = {"type": "event_callback", "token": "t", "authorizations": [{"user_id": "U1", "is_bot": True}]}

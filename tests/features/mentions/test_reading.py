@@ -114,7 +114,7 @@ def test_the_first_word_chooses_the_command(text: str, command: str, rest: str) 
         "user interface looks odd since Monday",
     ],
 )
-def test_what_is_no_command_may_be_an_issue_or_a_search(text: str) -> None:
+def test_other_text_may_be_an_issue_or_a_search(text: str) -> None:
     found = meant(text, URL, TODAY)
 
     assert isinstance(found, Unclear)

@@ -94,7 +94,7 @@ async def test_creates_an_issue_from_an_apps_message(office: Office, ana: Person
     assert "'type': 'link', 'text': 'db-1', 'url': 'https://a.example'" in description
 
 
-async def test_two_errors_are_both_told_at_their_fields(ana: Person) -> None:
+async def test_two_errors_appear_at_their_fields(ana: Person) -> None:
     form = await ana.form_after(ana.command("/issue new project:webshop"), "New issue")
 
     await ana.submit(form, {"Subject": " ", "Estimated hours": "soon"})

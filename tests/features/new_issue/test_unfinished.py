@@ -189,7 +189,7 @@ async def test_discarding_a_draft_keeps_what_is_typed_in_the_open_form(office: O
     assert "“Second”" in text_of(await opened(ana))
 
 
-async def test_what_was_typed_before_a_draft_is_continued_is_offered_in_turn(ana: Person) -> None:
+async def test_text_typed_before_a_draft_is_offered_in_turn(ana: Person) -> None:
     await left(ana, "First")
     form = await opened(ana)
     await ana.type_into(form, "Subject", "Second")
@@ -215,7 +215,7 @@ async def test_a_draft_is_its_users_for_a_day(office: Office, ana: Person, linke
 @pytest.mark.parametrize(
     "subject", [f"Login broken by {COMMIT}", "Requires DonaudampfschifffahrtsgesellschaftV2"]
 )
-async def test_what_is_no_key_is_kept(ana: Person, subject: str) -> None:
+async def test_other_text_than_a_key_is_kept(ana: Person, subject: str) -> None:
     await left(ana, subject)
 
     form = await continued(ana, await opened(ana))
@@ -237,7 +237,7 @@ async def test_a_key_that_was_typed_is_not_kept_and_that_is_said(office: Office,
     assert "The login fails" in values_of(form)["Description"]
 
 
-async def test_what_is_typed_is_stored_once_the_user_pauses(office: Office, ana: Person) -> None:
+async def test_typed_text_is_stored_once_the_user_pauses(office: Office, ana: Person) -> None:
     form = await opened(ana)
     for typed in ("B", "Bl", "Bla", "Blank"):
         await ana.type_into(form, "Subject", typed)

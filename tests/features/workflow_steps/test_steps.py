@@ -218,7 +218,7 @@ async def test_a_service_that_is_down_is_a_sentence(wired: Person, wire: Wire) -
     assert "Tracker" in ended["error"]
 
 
-async def test_a_comment_that_may_be_saved_is_to_be_checked(wired: Person, wire: Wire) -> None:
+async def test_an_uncertain_comment_asks_to_be_checked(wired: Person, wire: Wire) -> None:
     wire.fail("lose the answer", "PUT /issues", lasting=True)
 
     ended = await run(wired, "comment_on_issue", issue="12", text="Seen")

@@ -138,7 +138,7 @@ def test_questions_and_negations_change_nothing(changes: list[str], doubt: str, 
 @pytest.mark.parametrize(
     "unable", ["delete it", "remove", "make it private", "add ben as a watcher", "assign"]
 )
-def test_what_cannot_be_done_changes_nothing_beside_it(unable: str) -> None:
+def test_an_impossible_part_changes_nothing_else(unable: str) -> None:
     for said in CHANGES:
         for typed in (f"42 {said}, {unable}", f"42 {unable} and {said}"):
             with pytest.raises(UserError):

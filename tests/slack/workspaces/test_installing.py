@@ -239,7 +239,7 @@ async def test_a_lost_renewal_is_logged_while_the_old_token_works(company: Compa
 
 
 @pytest.mark.usefixtures("expiring")
-async def test_a_workspace_with_a_lost_token_is_told_to_reinstall(company: Company, slack: Slack) -> None:
+async def test_a_workspace_with_a_lost_token_must_reinstall(company: Company, slack: Slack) -> None:
     await slack.install(company.port, ONE)
     slack.refresh.clear()
 
