@@ -79,5 +79,5 @@ press(
     "issue.change_several",
     answer(f"/issue {{issue}},{NUMBER} done:50%"),
     "Change both",
-    **CHANGED,
+    **CHANGED | {"typed": False},
 )

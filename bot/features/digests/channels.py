@@ -26,9 +26,9 @@ from bot.slack.text.mrkdwn import bold, escape
 from bot.slack.text.wording import Wording
 from bot.slack.workspaces.slack_errors import NO_ACCESS, SLACK_FAILED, reason
 from bot.store.channels import Channel
-from bot.store.notices import Notice, PendingNotice
 from bot.store.digests import Digest, Pause, StoredDigests
 from bot.store.job import Job, Later
+from bot.store.notices import Notice, PendingNotice
 from bot.store.owner import Owner
 
 MARK = "issuebot_digest"

@@ -157,7 +157,7 @@ class IssueCommand:
 
     async def change_several(self, press: ButtonPress[ChangeSeveral], reply: Reply) -> None:
         """*Change both*: change each issue, once, and say what became of each."""
-        wanted, results = press.button, dict[int, str]()
+        wanted, results, failed = press.button, dict[int, str](), list[int]()
         done = UserError("You've already changed these issues.")
         async with claimed(self.parts.store.jobs, f"several:{wanted.id}", done) as claim:
             for number in wanted.issues:
@@ -167,9 +167,13 @@ class IssueCommand:
                     )
                 except (UserError, ServiceError) as error:
                     results[number] = views.failed(number, reply.wording.sentence(error))
+                    failed.append(number)
                 else:
                     results[number] = edit_views.summary(edited, reply.wording)
-        await reply.privately(views.changed(results, wanted), replace=True)
+        again = (
+            await reply.try_save(ChangeSeveral(issues=tuple(failed), text=wanted.text)) if failed else None
+        )
+        await reply.privately(views.changed(results, wanted, again), replace=True)
 
     async def _fallback(self, reply: Reply, error: BotError) -> Block | None:
         """The buttons below an error in reading the command."""

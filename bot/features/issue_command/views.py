@@ -38,10 +38,14 @@ def asked_for(subjects: Sequence[str], each: Sequence[Element], one: OpenDraft) 
     return Message(said, (section(f"{said}\n{listed}"), *rows([*each, button("Create one issue", one)])))
 
 
-def changed(results: Mapping[int, str], saved: ChangeSeveral) -> Message:
-    """What became of each issue."""
-    said = "\n".join(f"• {result}" for result in results.values())
-    return Message(said, (section(said), actions([_show(saved)])))
+def changed(results: Mapping[int, str], saved: ChangeSeveral, again: ChangeSeveral | None) -> Message:
+    """What became of each issue; `again` changes those that failed."""
+    text = "\n".join(f"• {result}" for result in results.values())
+    if again is None:
+        return Message(text, (section(text), actions([_show(saved)])))
+    text = f"{text}\nThe change: “{line(saved.text)}”"
+    retry = button("Try again", again, style="primary")
+    return Message(text, (section(text), actions([retry, _show(saved)])))
 
 
 def failed(number: int, sentence: str) -> str:

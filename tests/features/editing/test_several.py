@@ -37,3 +37,17 @@ async def test_changes_before_a_crash_are_not_repeated(wired: Person, wire: Wire
     assert (first.done_ratio, second.done_ratio) == (before, 50)
     assert "left it as it is" in text_of(answer)
     wire.released.set()
+
+
+async def test_what_failed_can_be_tried_again(wired: Person, wire: Wire) -> None:
+    first, second = wired.office.public_issue(), wired.office.public_issue(1)
+    asked = await wired.ask(f"/issue {first.id},{second.id} done:50%")
+    wire.fail("502 before it", f"PUT /issues/{first.id}.json")
+    results = await wired.after(wired.press(asked, "Change both"))
+    assert "“done:50%”" in text_of(results)
+    wire.heal()
+
+    answer = await wired.after(wired.press(results, "Try again"))
+
+    assert (first.done_ratio, second.done_ratio) == (50, 50)
+    assert text_of(answer).count("•") == 1
