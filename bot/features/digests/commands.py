@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import partial
 from typing import TypeVar
 
 from bot.access.people import Who
 from bot.errors import UserError
 from bot.features.digests import schedules
 from bot.features.digests.buttons import DigestAction
-from bot.features.digests.plans import WantedPlan, collected
+from bot.features.digests.plans import ORDER, WantedPlan
 from bot.features.digests.schedules import Schedule
 from bot.slack.language import values
 from bot.slack.language.keys import reject_key
@@ -92,24 +93,15 @@ _ACTS = {
     **dict.fromkeys(("take", "takeover"), DigestAction.TAKE_OWNERSHIP),
     "preview": None,
 }
-_THE_ONE = frozenset(
-    {"the", "digest", "digests", "it", "this", "my", "one", "all", "please", "here", "channel"}
-)
+_THE_ONE = {"the", "digest", "digests", "it", "this", "my", "one", "all", "please", "here", "channel"}
 _KNOWN = ("add", "me", *_ALONE, *_ACTS)
-_KIND_WORDS: Mapping[str, DigestKind] = {
-    "new": "new",
-    "due": "due",
-    "overdue": "due",
-    "stale": "stale",
-    "closed": "closed",
-    "changed": "changed",
-}
+_KIND_WORDS: Mapping[str, DigestKind] = {**{kind: kind for kind in ORDER}, "overdue": "due"}
 _DAYS = re.compile(r"([1-9][0-9]{0,2}) ?(?:(w)(?:eeks?)?|d(?:ays?)?)?", re.IGNORECASE)
 _TIME = re.compile(r"[0-9]{1,2}(?:[:.][0-9]{2}|\s?[ap]m)")
 _PLAIN = re.compile(r"[\w.-]+")
 _UNQUOTABLE = re.compile('["“”„‟«»`\n]')
 _SCHEDULE_WORDS, _PROJECT_WORDS = 12, 40
-_SCHEDULE_LIKE = frozenset({"each", "every", "everyday", "monthly", "morning", "mornings", "yearly"})
+_SCHEDULE_LIKE = frozenset({"each", "monthly", "morning", "mornings", "yearly"})
 
 
 def typed_digest(text: str) -> Parsed:
@@ -206,9 +198,7 @@ def _personal(parsed: Parsed, problems: list[UserError]) -> AddDigest | OnDigest
         return OnDigest(_ACTS[act], personal=True)
     if other := next((key for key in parsed.options if key != "tz"), None):
         problems.append(_takes_no_options("me", other))
-    zone = None
-    with collected(problems):
-        zone = _zone(parsed, "tz")
+    zone = _given(parsed, problems, _zone, "tz")
     schedule = _schedule(parsed, problems)
     if schedule and schedule.text == LIVE:
         problems.append(schedules.needed())
@@ -223,14 +213,7 @@ def _personal(parsed: Parsed, problems: list[UserError]) -> AddDigest | OnDigest
 def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
     start = _schedule_at(parsed.words)
     project = Parsed(parsed.words[:start], {}).plain
-
-    def given(read: Callable[[Parsed, str], T], key: str) -> T | None:
-        try:
-            return read(parsed, key)
-        except UserError as error:
-            problems.append(error)
-            return None
-
+    given = partial(_given, parsed, problems)
     option = given(values.name, "project")
     if project and option:
         problems.append(
@@ -264,6 +247,14 @@ def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
     return AddDigest(wanted, schedule is not None, tuple(problems))
 
 
+def _given(parsed: Parsed, problems: list[UserError], read: Callable[[Parsed, str], T], key: str) -> T | None:
+    try:
+        return read(parsed, key)
+    except UserError as error:
+        problems.append(error)
+        return None
+
+
 def _schedule(typed: Parsed, problems: list[UserError]) -> Schedule | None:
     """The schedule, or else what the first words mean without the rest; None for no words."""
     try:
@@ -285,10 +276,8 @@ def _schedule_at(words: Sequence[Word], *, mistyped: bool = True) -> int:
 
     def starts(n: int) -> bool:
         """`live` is part of the name unless another schedule or nothing follows."""
-        live = plain[n] == LIVE and plain[n + 1 :] and not schedules.starts(plain[n + 1])
-        return rest(n).lower().split() == schedules.AS_THEY_HAPPEN or (
-            schedules.starts(plain[n]) and not live
-        )
+        named = plain[n] == LIVE and plain[n + 1 :] and not schedules.starts(plain[n + 1])
+        return schedules.starts(plain[n]) and not named
 
     def resembles(n: int) -> bool:
         near = get_close_matches(plain[n], set(schedules.KEYWORDS) - {LIVE}, n=1, cutoff=SURE)
