@@ -39,8 +39,7 @@ from bot.slack.outgoing.stored import MESSAGE, StoredPosts
 from bot.slack.text.wording import Wording
 from bot.slack.workspaces import web_client
 from bot.slack.workspaces.directory import Profiles
-from bot.slack.workspaces.oauth import flow
-from bot.slack.workspaces.tokens import InstalledWorkspaces, OneWorkspace, Workspaces
+from bot.slack.workspaces.tokens import InstalledWorkspaces, OneWorkspace, Workspaces, flow
 from bot.store.database import Database, DatabaseUnavailableError
 from bot.store.store import Store
 from bot.store.tables import NOW

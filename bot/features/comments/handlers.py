@@ -19,7 +19,6 @@ from bot.features.issues.views import open_buttons, opening
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.outgoing import posting
-from bot.slack.outgoing.claims import claimed
 from bot.slack.outgoing.messages import in_words, writer
 from bot.slack.outgoing.outcomes import PostOutcome
 from bot.slack.outgoing.replies import Reply
@@ -49,7 +48,6 @@ class CommentHandlers:
     def __init__(self, parts: Parts) -> None:
         self.comments, self.jobs = parts.shared(comments.Comments), parts.shared(FileJobs)
         self.issues, self.publicity = parts.shared(IssueHandlers), parts.shared(Publicity)
-        self.once = parts.store.jobs
 
     def feature(self) -> Feature:
         return Feature(
@@ -217,7 +215,7 @@ class CommentHandlers:
         if private:
             claim += f":private:{reply.owner.user_id}"
         unknown = (comments.CommentUnconfirmed,)
-        async with claimed(self.once, claim, comments.AddedAlready(number), unknown=unknown) as held:
+        async with reply.claim(claim, comments.AddedAlready(number), unknown=unknown) as held:
             yield held.tried_at
 
     async def _result(

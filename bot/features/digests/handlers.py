@@ -27,8 +27,7 @@ from bot.features.help import views as help_views
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.language.values import Help
-from bot.slack.outgoing.claims import DOUBLE_CLICK
-from bot.slack.outgoing.replies import Reply
+from bot.slack.outgoing.replies import DOUBLE_CLICK, Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message, actions, option, sentence
 from bot.slack.surfaces.buttons import ActionExpired

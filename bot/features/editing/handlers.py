@@ -29,7 +29,6 @@ from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import Parsed
 from bot.slack.language.questions import asks
 from bot.slack.language.reading import needs
-from bot.slack.outgoing.claims import claimed
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Element, button, shortened
@@ -46,7 +45,6 @@ EDITED: Mapping[str, Part] = {"version": "versions"}
 class EditHandlers:
     def __init__(self, parts: Parts) -> None:
         self.editing, self.messenger = parts.shared(Editing), parts.shared(AssignmentMessenger)
-        self.once = parts.store.jobs
         self.cards = parts.shared(IssueHandlers)
 
     def feature(self) -> Feature:
@@ -162,7 +160,7 @@ class EditHandlers:
     async def _undo(self, reply: Reply, undo: UndoChange, *, replace: bool) -> None:
         done = UserError("You've already undone this change.")
         reply.fallback = opening(undo.issue, reply.wording)
-        async with claimed(self.once, f"undo:{undo.id}", done):
+        async with reply.claim(f"undo:{undo.id}", done):
             edited = await self.editing.undo(reply.owner, undo.issue, undo.back, undo.after)
         shareable = reply.place.channel_id is not None
         said = views.edited(edited, reply.wording, shareable=shareable, back=True)

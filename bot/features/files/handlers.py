@@ -21,7 +21,6 @@ from bot.features.parts import Parts
 from bot.slack.incoming.failures import finish, follow
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.outgoing import posting
-from bot.slack.outgoing.claims import claimed
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON
@@ -149,7 +148,7 @@ class FileHandlers:
         reply = reply.at(Destination.from_json(job.place))
         batch = new_batch(job.since)
         retried = UserError("You've already retried these files. Check the issue.")
-        async with claimed(self.files.access.store.jobs, f"retry:{job_id}", retried):
+        async with reply.claim(f"retry:{job_id}", retried):
             await self.jobs.fill(reply, batch, job.files, own=job.own)
             work = asyncio.create_task(self._attach(reply, job.issue or 0, batch, job))
             result = await follow(reply, work, lambda: _progress(reply, batch), "", self.progress_seconds)

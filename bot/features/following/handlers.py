@@ -18,7 +18,6 @@ from bot.features.issues.publicity import Publicity, exposure_of
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
 from bot.slack.outgoing import posting
-from bot.slack.outgoing.claims import announced_once
 from bot.slack.outgoing.outcomes import NOT_ANNOUNCED, PostOutcome
 from bot.slack.outgoing.posting import NotDelivered, poster_of
 from bot.slack.outgoing.replies import Reply
@@ -35,7 +34,6 @@ class FollowHandlers:
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self.following, self.publicity = parts.shared(Following), parts.shared(Publicity)
-        self.once = parts.store.jobs
 
     def feature(self) -> Feature:
         return Feature(
@@ -118,7 +116,7 @@ class FollowHandlers:
             return announced
 
         twice = f"follow:{place.channel_id}:{place.ts}:{number}"
-        announced = await announced_once(self.once, twice, announce)
+        announced = await reply.announce_once(twice, announce)
         if announced is not PostOutcome.YES:
             raise _not_followed(number, announced)
         if ts:

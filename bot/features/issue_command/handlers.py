@@ -34,7 +34,6 @@ from bot.features.timelog.handlers import TimelogHandlers
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.slack.incoming.feature import Feature
 from bot.slack.language.values import Help, OneIssue
-from bot.slack.outgoing.claims import claimed
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import Block, actions, shortened
 from bot.slack.surfaces.interaction import ButtonPress, SlashCommand
@@ -159,7 +158,7 @@ class IssueCommand:
         """*Change both*: change each issue, once, and say what became of each."""
         wanted, results, failed = press.button, dict[int, str](), list[int]()
         done = UserError("You've already changed these issues.")
-        async with claimed(self.parts.store.jobs, f"several:{wanted.id}", done) as claim:
+        async with reply.claim(f"several:{wanted.id}", done) as claim:
             for number in wanted.issues:
                 try:
                     edited = await self.edits.change(

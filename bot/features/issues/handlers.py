@@ -25,7 +25,6 @@ from bot.service.conventions import CLOCK_SKEW
 from bot.service.models import Issue
 from bot.slack.incoming.failures import log_if_undelivered
 from bot.slack.incoming.feature import Feature
-from bot.slack.outgoing.claims import announced_once
 from bot.slack.outgoing.messages import DELETED
 from bot.slack.outgoing.outcomes import NOT_ANNOUNCED, PostOutcome, not_posted
 from bot.slack.outgoing.replies import Reply
@@ -112,7 +111,7 @@ class IssueHandlers:
             may_post = partial(self.publicity.may_post, reply.owner, seen, agreed)
             return (await reply.post(post, may_post))[0]
 
-        announced = await announced_once(self.parts.store.jobs, twice, announce)
+        announced = await reply.announce_once(twice, announce)
         if announced is PostOutcome.UNSURE:
             raise UserError(
                 "Slack didn't confirm that #{number} was shared. Check the channel before you try again.",

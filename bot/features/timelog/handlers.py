@@ -38,7 +38,6 @@ from bot.slack.language.durations import hours
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.values import Help
 from bot.slack.outgoing import posting
-from bot.slack.outgoing.claims import announced_once, claimed
 from bot.slack.outgoing.outcomes import NOT_ANNOUNCED, PostOutcome, not_posted
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
@@ -55,7 +54,6 @@ log = structlog.get_logger(__name__)
 class TimelogHandlers:
     def __init__(self, parts: Parts) -> None:
         self.timelog, self.publicity = parts.shared(Timelog), parts.shared(Publicity)
-        self.once = parts.store.jobs
         self.issues, self.pauses = parts.shared(IssueHandlers), Debouncer(parts.delays.typing)
         self.guesses = Guesses(parts, self.timelog)
 
@@ -161,7 +159,7 @@ class TimelogHandlers:
     async def log_anyway_pressed(self, press: ButtonPress[views.LogTimeAnyway], reply: Reply) -> None:
         """*Log anyway*, *Log for today*: log the time once, and delete the question."""
         logged_already = UserError("You've already logged this time.")
-        async with claimed(self.once, f"time:{press.button.id}", logged_already) as claim:
+        async with reply.claim(f"time:{press.button.id}", logged_already) as claim:
             logged = await self._log(reply, press.button.time, look=claim.tried_at is not None)
         if logged:
             await self._confirm(reply, logged)
@@ -300,8 +298,8 @@ class TimelogHandlers:
             await reply.privately(views.share_anyway(entry, on.project))
             return
         twice = f"share_time:{entry.id}:{reply.owner.team_id}:{reply.place.channel_id}"
-        announced = await announced_once(
-            self.once, twice, partial(self.post, reply, replace(entry, title=on.title), seen, agreed)
+        announced = await reply.announce_once(
+            twice, partial(self.post, reply, replace(entry, title=on.title), seen, agreed)
         )
         if announced is not PostOutcome.YES:
             said = NOT_ANNOUNCED[announced]

@@ -62,8 +62,7 @@ from bot.slack.surfaces.interaction import (
     read,
 )
 from bot.slack.text.mrkdwn import escape
-from bot.slack.workspaces.oauth import NOT_INSTALLED_MESSAGE
-from bot.slack.workspaces.tokens import Workspaces
+from bot.slack.workspaces.tokens import NOT_INSTALLED_MESSAGE, Workspaces
 from bot.slack.workspaces.web_client import for_team
 from bot.store.job import Job, State
 from bot.store.store import Store

@@ -2,10 +2,11 @@
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, TypeVar
 
 import structlog
@@ -13,7 +14,7 @@ from pydantic import ValidationError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.errors import BotError, KeyInRequest
+from bot.errors import BotError, InProgress, KeyInRequest, UserError
 from bot.service.models import Issue
 from bot.slack.language.questions import Question, without_question
 from bot.slack.language.tokens import corrected
@@ -41,6 +42,7 @@ from bot.slack.text.wording import Wording
 from bot.slack.workspaces.directory import Profile, Profiles
 from bot.slack.workspaces.slack_errors import SLACK_FAILED, Failure, failure, reason
 from bot.store.channels import Channel
+from bot.store.job import Job, State
 from bot.store.owner import Owner
 from bot.store.store import Store
 
@@ -48,6 +50,8 @@ log = structlog.get_logger(__name__)
 
 S = TypeVar("S", bound=SavedDraft)
 MayPost = Callable[[], Awaitable[bool]]
+DOUBLE_CLICK = timedelta(seconds=5)
+"""For this long, a second share of the same thing in the same place is refused."""
 
 
 class FormNotShown(SlackApiError):
@@ -266,6 +270,38 @@ class Reply:
             await self._open(self.slack.views_push, view, for_anyone=for_anyone)
         else:
             await self.show(view, for_anyone=for_anyone)
+
+    # What is done once
+
+    @asynccontextmanager
+    async def claim(
+        self, key: str, done: UserError, *, unknown: tuple[type[Exception], ...] = ()
+    ) -> AsyncIterator[Job]:
+        """Hold a job (`Jobs.hold`). Raises `done` if the work is done, and InProgress while it is in
+        progress.
+        """
+        async with self.platform.store.jobs.hold(key, unknown=unknown) as claim:
+            if not claim.won:
+                raise done if claim.done else InProgress
+            yield claim
+
+    async def announce_once(self, key: str, announce: Callable[[], Awaitable[PostOutcome]]) -> PostOutcome:
+        """Announce something. If nothing was posted, the user can share it again. Raises UserError."""
+        jobs = self.platform.store.jobs
+        claim = await jobs.claim(key, DOUBLE_CLICK)
+        if not claim.won:
+            raise UserError("I just got the same request. If nothing shows up in a few seconds, try again.")
+        state: State | None = None
+        try:
+            announced = await announce()
+            if announced in (PostOutcome.YES, PostOutcome.UNSURE):
+                state = State.DONE
+        except asyncio.CancelledError:
+            state = State.UNKNOWN
+            raise
+        finally:
+            await jobs.settle(claim, state)
+        return announced
 
     # What was typed
 
