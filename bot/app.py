@@ -32,7 +32,7 @@ from bot.slack.incoming.dispatch import Dispatch, bolt_app
 from bot.slack.incoming.failures import REQUEST, CrashRecovery, Failures
 from bot.slack.incoming.http import PendingRequests, Readiness, Web
 from bot.slack.incoming.socket_mode import SocketMode
-from bot.slack.outgoing.channels import Channels
+from bot.slack.outgoing.conversations import Conversations
 from bot.slack.outgoing.outbox import Outbox
 from bot.slack.outgoing.replies import Platform
 from bot.slack.outgoing.stored import MESSAGE, StoredPosts
@@ -134,11 +134,11 @@ class Bot:
             settings.command_prefix,
             self.client.optional,
         )
-        channels = Channels(workspaces, self._delays.channels)
-        outbox = Outbox(workspaces, channels, self._delays, timings.longest_post)
+        conversations = Conversations(workspaces, self._delays.channels)
+        outbox = Outbox(workspaces, conversations, self._delays, timings.longest_post)
         posts = StoredPosts(self.store.jobs, outbox, timings, self._delays)
         profiles = Profiles(self.store.links)
-        return Platform(wording, channels, profiles, outbox, posts, self.store, settings.file_hosts)
+        return Platform(wording, conversations, profiles, outbox, posts, self.store, settings.file_hosts)
 
     def _periodic_jobs(self, interval: float) -> PeriodicJobs:
         """`interval` is in seconds."""

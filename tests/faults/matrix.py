@@ -176,7 +176,7 @@ class Matrix:
     def _forget(self) -> None:
         """Clears the bot's caches of what the service and Slack answered."""
         bot = self.scene.office.bot
-        holders = (bot.parts.projects, bot.parts.catalogs, bot.platform.profiles, bot.platform.channels)
+        holders = (bot.parts.projects, bot.parts.catalogs, bot.platform.profiles, bot.platform.conversations)
         for cache in (value for holder in holders for value in vars(holder).values()):
             if isinstance(cache, TtlCache):
                 cache._kept.clear()

@@ -10,7 +10,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.outgoing import posting
-from bot.slack.outgoing.channels import Channels
+from bot.slack.outgoing.conversations import Conversations
 from bot.slack.outgoing.outcomes import PostOutcome
 from bot.slack.surfaces.blocks import sentence
 from bot.slack.surfaces.interaction import Destination
@@ -118,7 +118,7 @@ async def test_a_channel_is_internal_only_if_slack_says_so(
     client = AsyncWebClient()
     monkeypatch.setattr(client, "conversations_info", answer)
 
-    assert await Channels(OneWorkspace(client)).why_not_share(client, "T1", "C1") is expected
+    assert await Conversations(OneWorkspace(client)).why_not_share(client, "T1", "C1") is expected
 
 
 async def test_posts_use_the_response_url_if_not_a_member(ana: Person, wire: SlackWire) -> None:

@@ -7,7 +7,7 @@ from bot.features import build
 from bot.features.parts import Parts
 from bot.service.client import Client
 from bot.slack.incoming.feature import Feature
-from bot.slack.outgoing.channels import Channels
+from bot.slack.outgoing.conversations import Conversations
 from bot.slack.outgoing.outbox import Outbox
 from bot.slack.outgoing.replies import Platform
 from bot.slack.outgoing.stored import StoredPosts
@@ -28,10 +28,10 @@ def _routes() -> Feature:
     store = Store(Database("sqlite:///unused.db"), Vault([Vault.generate_key()]))
     client, workspaces = Client(URL), OneWorkspace(AsyncWebClient())
     access = Access.to(client, store)
-    channels = Channels(workspaces)
-    outbox = Outbox(workspaces, channels, Delays(), DEFAULT.longest_post)
+    conversations = Conversations(workspaces)
+    outbox = Outbox(workspaces, conversations, Delays(), DEFAULT.longest_post)
     posts = StoredPosts(store.jobs, outbox, DEFAULT, Delays())
-    platform = Platform(WORDING, channels, Profiles(store.links), outbox, posts, store)
+    platform = Platform(WORDING, conversations, Profiles(store.links), outbox, posts, store)
     return build(Parts.on(access, platform, workspaces))
 
 

@@ -15,7 +15,7 @@ from bot.features.digests.digests import Digests
 from bot.features.digests.editions import DigestRun, Ready
 from bot.features.digests.views import act_button, when_of, where, why_paused
 from bot.slack.outgoing import outcomes
-from bot.slack.outgoing.channels import conversation, is_member
+from bot.slack.outgoing.conversations import conversation, is_member
 from bot.slack.outgoing.outbox import Post
 from bot.slack.outgoing.posting import direct_channel
 from bot.slack.outgoing.replies import Platform, Reply
@@ -105,7 +105,7 @@ class DigestPoster:
 
     def __init__(self, platform: Platform) -> None:
         self._posts, self._wording = platform.posts, platform.wording
-        self.channel_status = platform.channels.status
+        self.channel_status = platform.conversations.status
 
     async def post(
         self, run: DigestRun, ready: Ready, covers: Callable[[], object]

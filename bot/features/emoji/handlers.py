@@ -17,7 +17,7 @@ from bot.features.new_issue.handlers import announce
 from bot.features.new_issue.opening import draft_from_message
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature
-from bot.slack.outgoing.channels import conversation
+from bot.slack.outgoing.conversations import conversation
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.interaction import Destination, Event

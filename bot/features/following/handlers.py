@@ -131,7 +131,7 @@ class FollowHandlers:
         self, press: ButtonPress[FollowIssue], reply: Reply, seen: Seen, place: ThreadPlace
     ) -> None:
         owner, channel, ts = reply.owner, place.channel_id, str(press.message.get("ts"))
-        why_not = await reply.platform.channels.why_not_share(reply.slack, owner.team_id, channel)
+        why_not = await reply.platform.conversations.why_not_share(reply.slack, owner.team_id, channel)
         if why_not is not None:
             raise _not_followed(seen.issue.id, why_not)
         created, poster = press.button.created, poster_of(press.message) or owner

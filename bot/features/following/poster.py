@@ -96,7 +96,7 @@ class ThreadLine:
 class ThreadPoster:
     def __init__(self, parts: Parts) -> None:
         self.parts, self.posts, self.wording = parts, parts.platform.posts, parts.platform.wording
-        self.channel_status = parts.platform.channels.status
+        self.channel_status = parts.platform.conversations.status
         self.following, self.publicity = parts.shared(Following), parts.shared(Publicity)
 
     async def update(self, job: Job, followed: Followed, seen: Seen) -> DeliveryOutcome | None:

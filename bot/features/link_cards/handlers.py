@@ -47,7 +47,7 @@ WITHOUT_ENTITIES = frozenset({"feature_not_enabled", "invalid_arguments", "inval
 
 class LinkHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.parts, self.channels = parts, parts.platform.channels
+        self.parts, self.conversations = parts, parts.platform.conversations
         self.details, self.editing = parts.shared(LinkDetails), parts.shared(Editing)
         self.edits, self.comments = parts.shared(EditHandlers), parts.shared(CommentHandlers)
         self.publicity, self.messenger = parts.shared(Publicity), parts.shared(AssignmentMessenger)
@@ -80,7 +80,7 @@ class LinkHandlers:
                 urls.setdefault(number, link["url"])
         if not urls or await self.parts.accounts.linked_as(reply.owner) is None:
             return
-        if await self.channels.why_not_share(reply.slack, reply.owner.team_id, channel) is not None:
+        if await self.conversations.why_not_share(reply.slack, reply.owner.team_id, channel) is not None:
             return
         prefix, ts, store = f"unfurl:{reply.owner.team_id}:{channel}", about["message_ts"], self.parts.store
         claims = {n: await store.jobs.claim(f"{prefix}:{n}", REPEAT) for n in list(urls)[:LINKS]}

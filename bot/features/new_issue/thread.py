@@ -15,7 +15,7 @@ from bot.features.parts import Parts
 from bot.service.conventions import DESCRIPTION_BYTES
 from bot.slack.incoming.feature import FormExpired
 from bot.slack.language.values import NoZone
-from bot.slack.outgoing.channels import conversation, is_member
+from bot.slack.outgoing.conversations import conversation, is_member
 from bot.slack.outgoing.messages import Thread, author_of, names_in
 from bot.slack.outgoing.posting import permalink
 from bot.slack.outgoing.replies import Reply

@@ -365,7 +365,7 @@ class TimelogHandlers:
         except BotError as error:
             log.info("time post not updated", action="time.post_not_updated", error=type(error).__name__)
             return stale
-        blocked = await reply.platform.channels.why_not_share(
+        blocked = await reply.platform.conversations.why_not_share(
             reply.slack, reply.owner.team_id, post.channel_id
         )
         name = (await reply.profile()).name

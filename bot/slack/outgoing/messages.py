@@ -10,7 +10,7 @@ from itertools import islice
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.outgoing.channels import conversation
+from bot.slack.outgoing.conversations import conversation
 from bot.slack.outgoing.posting import permalink
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms, rich_input

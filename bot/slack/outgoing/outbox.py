@@ -21,7 +21,7 @@ import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.outgoing import outcomes, posting
-from bot.slack.outgoing.channels import Channels
+from bot.slack.outgoing.conversations import Conversations
 from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.slack.surfaces.blocks import Message
 from bot.slack.workspaces import web_client
@@ -64,9 +64,9 @@ class Outbox:
     """
 
     def __init__(
-        self, workspaces: Workspaces, channels: Channels, delays: Delays, longest_post: float
+        self, workspaces: Workspaces, conversations: Conversations, delays: Delays, longest_post: float
     ) -> None:
-        self._workspaces, self._channels = workspaces, channels
+        self._workspaces, self._conversations = workspaces, conversations
         self._longest_post = longest_post
         self._retry = delays.background_retry
         paces = {POST: delays.workspace_pace, UPDATE: delays.update_pace}
@@ -89,7 +89,7 @@ class Outbox:
         for _ in range(ATTEMPTS):
             async with turns.turn(method, post.channel_id, due_at):
                 if not _is_direct(post):
-                    status = await self._channels.status(post.owner, post.channel_id)
+                    status = await self._conversations.status(post.owner, post.channel_id)
                     if status is ChannelStatus.UNKNOWN:
                         return outcomes.Delayed(self._retry)
                     if status is not ChannelStatus.OPEN:

@@ -308,7 +308,7 @@ async def permalink(slack: AsyncWebClient, place: Destination, message: JSON) ->
 async def publicly(
     slack: AsyncWebClient, place: Destination, message: Message
 ) -> tuple[PostOutcome, str | None]:
-    """Post where the user asked; call `Channels.why_not_share` first.
+    """Post where the user asked; call `Conversations.why_not_share` first.
 
     Returns the outcome, and the post's `ts` unless it went through a response URL, which doesn't return it.
     """

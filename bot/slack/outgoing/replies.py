@@ -20,7 +20,7 @@ from bot.slack.language.questions import Question, without_question
 from bot.slack.language.tokens import corrected
 from bot.slack.language.values import CommandContext, NoZone
 from bot.slack.outgoing import posting
-from bot.slack.outgoing.channels import Channels
+from bot.slack.outgoing.conversations import Conversations
 from bot.slack.outgoing.outbox import Outbox
 from bot.slack.outgoing.outcomes import PostOutcome
 from bot.slack.outgoing.posting import NotDelivered, deletable
@@ -74,7 +74,7 @@ class Platform:
     """The parts of every reply, built once. `file_hosts` are where Slack keeps files."""
 
     wording: Wording
-    channels: Channels
+    conversations: Conversations
     profiles: Profiles
     outbox: Outbox
     posts: StoredPosts
@@ -238,7 +238,7 @@ class Reply:
             return PostOutcome.NOWHERE
         from_form = isinstance(self.interaction, FormSubmission) or self.in_form
         by = self.owner.user_id if from_form else None
-        return await self.platform.channels.why_not_share(self.slack, self.owner.team_id, channel, by)
+        return await self.platform.conversations.why_not_share(self.slack, self.owner.team_id, channel, by)
 
     async def deletable(self, message: Message) -> Message:
         return deletable(message, self.owner, (await self.profile()).first_name, self.wording.service)

@@ -75,7 +75,7 @@ async def is_member(slack: AsyncWebClient, channel_id: str, user_id: str) -> boo
     return False
 
 
-class Channels:
+class Conversations:
     """Caches what Slack says of conversations for some `seconds`; it allows 50 calls a minute."""
 
     def __init__(self, workspaces: Workspaces, seconds: float = Delays.channels) -> None:
