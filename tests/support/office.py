@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -33,6 +34,7 @@ from tests.support.reading import LOOK_EVERY, until_so
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
 
+parse_once = lru_cache(8)(parsed)
 TIMEOUT_SECONDS = 60
 """Timeout in seconds for any work to finish, even on a slow machine."""
 
@@ -97,7 +99,7 @@ class Office:
                 self.service_url = await self.wire.up(self.tracker.url)
         url = f"http://127.0.0.1:{self.port}/slack/events"
         self.workspace = Workspace(
-            manifest=parsed(manifest_yaml(self.transport, url, self.variables.get("COMMAND_PREFIX", ""))),
+            manifest=parse_once(manifest_yaml(self.transport, url, self.variables.get("COMMAND_PREFIX", ""))),
             people=self.people,
             service_url=self.service_url,
             request_url=url if self.transport == "http" else None,
