@@ -132,27 +132,10 @@ async def test_closed_form_moves_progress_to_a_message(ana: Person, wire: Wire, 
     assert names(service) == ["a.log"]
 
 
-@pytest.mark.parametrize("arrived", [False, True])
-async def test_a_new_form_finds_a_file(ana: Person, wire: Wire, service: Tracker, *, arrived: bool) -> None:
-    message = await shared(ana, ("a.log", b"1"), text=f"For #{NUMBER}")
-    await ana.shortcut("files_to_issue", message)
-    form = await ana.form("Attach files")
-    wire.heal()
-    wire.faults = ["pass", "lose the request", "lose the request"]
-    await ana.submit(form, {})
-    await ana.close(await ana.form_saying("Files", "may not be attached"))
-    if arrived:  # late
-        service.data.attachments[max(service.data.attachments)].issue_id = NUMBER
-
-    await ana.shortcut("files_to_issue", message)
-    await ana.submit(await ana.form("Attach files"), {})
-
-    await ana.form_saying("Files", "*a.log* attached")
-    assert names(service) == ["a.log"]
-
-
-@pytest.mark.parametrize("case", ["arrived", "arrived, and unlinked since", "lost"])
-async def test_an_unsure_file_of_somebody_else_is_looked_up_as_theirs(
+@pytest.mark.parametrize(
+    "case", ["own, lost", "own", "another's", "another's, unlinked since", "another's, lost"]
+)
+async def test_an_unsure_file_is_looked_up_as_its_sender(
     office: Office, ana: Person, wire: Wire, service: Tracker, case: str
 ) -> None:
     message, chris = await shared(ana, ("a.log", b"1"), text=f"For #{NUMBER}"), Person(office, IDS["chris"])
@@ -163,13 +146,14 @@ async def test_an_unsure_file_of_somebody_else_is_looked_up_as_theirs(
     wire.faults = ["pass", "lose the request", "lose the request"]
     await ana.submit(form, {})
     await ana.close(await ana.form_saying("Files", "may not be attached"))
-    if case != "lost":
+    if "lost" not in case:  # it arrived late
         service.data.attachments[max(service.data.attachments)].issue_id = NUMBER
     if "unlinked" in case:
         await office.bot.store.links.delete(Owner(None, TEAM, ana.user_id))
 
-    await chris.shortcut("files_to_issue", message)
-    await chris.submit(await chris.form("Attach files"), {})
+    person = ana if "own" in case else chris
+    await person.shortcut("files_to_issue", message)
+    await person.submit(await person.form("Attach files"), {})
 
-    await chris.form_saying("Files", "*a.log* attached")
-    assert [file.author_id for file in attached(service)] == [CHRIS if case == "lost" else ANA]
+    await person.form_saying("Files", "*a.log* attached")
+    assert [file.author_id for file in attached(service)] == [CHRIS if case == "another's, lost" else ANA]
