@@ -89,7 +89,10 @@ KEPT = "Open form"
 PROMISED = "comes as soon as"
 GONE = "refuse:not_found"
 """Slack's error for a view that the user has closed."""
-SUPERSEDED = {(f"choose {field}", "refuse:hash_conflict") for field in ("project", "template", "tracker")}
+SUPERSEDED = {
+    (scenario, "refuse:hash_conflict")
+    for scenario in ("choose project", "choose template", "choose tracker", "more fields")
+}
 """The user has chosen again in the meantime, and the view shows that choice's result."""
 IN_TIME = 15
 """Timeout in seconds: more than a slow machine needs, less than Slack's longest backoff."""
