@@ -1,7 +1,7 @@
 """The `/tracker user` command: show, create and change accounts in the service."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 
 from bot.access.people import Who
@@ -15,16 +15,16 @@ from bot.slack.outgoing import posting
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.forms import FormResult, Values, loading, number_in, shown_in
 from bot.slack.surfaces.interaction import FormSubmission
-from bot.slack.workspaces.directory import Contact, contact
+from bot.slack.workspaces.directory import Profile
 from bot.store.owner import Owner
 
 
-def details_from(known: Contact) -> UserProfile:
+def details_from(known: Profile) -> UserProfile:
     """Account details from a Slack profile. The login is the email's local part, or else the Slack handle."""
     name = known.mail.partition("@")[0] or known.handle
     login = "".join(letter for letter in name if letter.isascii() and (letter.isalnum() or letter in "_.-"))
     return UserProfile(
-        known.firstname[:FIRST_NAME_LENGTH], known.lastname, login[:LOGIN_LENGTH].lower(), known.mail
+        known.first_name[:FIRST_NAME_LENGTH], known.last_name, login[:LOGIN_LENGTH].lower(), known.mail
     )
 
 
@@ -49,8 +49,8 @@ class UserHandlers:
         await self.users.require_administrator(reply.owner)
         details, slack_user = UserProfile(), None
         if mentioned is not None:
-            known = await contact(reply.slack, mentioned.id, reply.owner)
-            await self.users.require_unlinked(known.owner)
+            known = await reply.platform.profiles.colleague(reply.slack, reply.owner, mentioned.id)
+            await self.users.require_unlinked(replace(reply.owner, user_id=mentioned.id))
             details, slack_user = details_from(known), mentioned.id
         metadata = json.dumps({"for": slack_user, "place": reply.place.as_json()})
         await reply.show(views.new_form(details, slack_user, metadata, reply.wording.service))

@@ -23,10 +23,13 @@ class Profile:
     name: str
     zone: ZoneInfo | NoZone
     first_name: str = ""
+    last_name: str = ""
+    handle: str = ""
     locale: str = ""  # language and region, such as `es-ES`; empty if unknown
-    mail: str = ""
+    mail: str = ""  # needs the scope `users:read.email`
     company: str = ""  # the ID of the person's organization, or else of their workspace; empty if unknown
     is_bot: bool = False
+    deleted: bool = False
 
     def works_with(self, owner: Owner) -> bool:
         """Whether it is a person of the owner's company; False if Slack doesn't say."""
@@ -57,17 +60,21 @@ class Profiles:
             if user.get("deleted") and self.on_deactivated:
                 await self.on_deactivated(team_id, user_id)
             named = (profile.get("real_name"), user.get("real_name"), profile.get("display_name"))
-            name = next(filter(None, named), user.get("name"))
-            first_name = profile.get("first_name") or (name or "").partition(" ")[0]
+            name = str(next(filter(None, named), user.get("name")) or "")
+            first_name, _, last_name = name.partition(" ")
+            enterprise_id = (user.get("enterprise_user") or {}).get("enterprise_id")
             return Profile(
                 user_id,
                 name or "Someone",
                 await self._zone(team_id, user_id, user.get("tz")),
-                first_name,
-                user.get("locale") or "",
-                profile.get("email") or "",
-                (user.get("enterprise_user") or {}).get("enterprise_id") or user.get("team_id") or "",
-                bool(user.get("is_bot")),
+                first_name=profile.get("first_name") or first_name,
+                last_name=profile.get("last_name") or last_name,
+                handle=user.get("name") or "",
+                locale=user.get("locale") or "",
+                mail=profile.get("email") or "",
+                company=enterprise_id or user.get("team_id") or "",
+                is_bot=bool(user.get("is_bot")),
+                deleted=bool(user.get("deleted")),
             )
 
         try:
@@ -78,54 +85,29 @@ class Profiles:
             )
             return Profile(user_id, "Someone", await self._zone(team_id, user_id))
 
+    async def colleague(self, slack: AsyncWebClient, asker: Owner, user_id: str) -> Profile:
+        """A colleague's profile, read now. Raises UserError if Slack doesn't return it, for an app, and for
+        people who left or work elsewhere.
+        """
+        profile = await self.of(slack, asker.team_id, user_id, fresh=True)
+        if not profile.company:
+            raise UserError("I couldn't get that person's profile from Slack. Try again in a minute.")
+        if profile.is_bot or profile.deleted:
+            raise UserError(
+                "You mentioned an app or a deactivated account. Mention a person who's active in Slack."
+            )
+        if not profile.works_with(asker):
+            raise UserError(
+                "The person you mentioned is from another company. Use `{/tracker user new}` on its own to "
+                "create an account that isn't linked to anyone in Slack."
+            )
+        return profile
+
     async def _zone(self, team_id: str, user_id: str, told: object = None) -> ZoneInfo | NoZone:
         """Return the zone from Slack, and store it; else the stored one."""
         if zone := _zone_named(told):
             await self._links.keep_zone(team_id, user_id, zone.key)
         return zone or _zone_named(await self._links.zone(team_id, user_id)) or NoZone.UNKNOWN
-
-
-@dataclass(frozen=True)
-class Contact:
-    """A Slack user's details for a new account in the service; unknown ones are empty."""
-
-    owner: Owner
-    firstname: str
-    lastname: str
-    handle: str
-    mail: str
-
-
-async def contact(slack: AsyncWebClient, user_id: str, asker: Owner) -> Contact:
-    """Read a colleague's details, uncached. The email needs the scope `users:read.email`.
-
-    Raises UserError if Slack doesn't return it, for an app, and for people who left or work elsewhere.
-    """
-    try:
-        user = (await slack.users_info(user=user_id)).get("user") or {}
-    except SLACK_FAILED as error:
-        log.warning("could not read a Slack profile", action="profile.unknown", error=type(error).__name__)
-        raise UserError("I couldn't get that person's profile from Slack. Try again in a minute.") from None
-    if user.get("is_bot") or user.get("deleted"):
-        raise UserError(
-            "You mentioned an app or a deactivated account. Mention a person who's active in Slack."
-        )
-    enterprise = (user.get("enterprise_user") or {}).get("enterprise_id")
-    own = enterprise == asker.enterprise_id if asker.enterprise_id else user.get("team_id") == asker.team_id
-    if not own:
-        raise UserError(
-            "The person you mentioned is from another company. Use `{/tracker user new}` on its own to "
-            "create an account that isn't linked to anyone in Slack."
-        )
-    profile = user.get("profile") or {}
-    first, _, last = str(profile.get("real_name") or user.get("real_name") or "").strip().rpartition(" ")
-    return Contact(
-        Owner(asker.enterprise_id, asker.team_id, user_id),
-        profile.get("first_name") or first,
-        profile.get("last_name") or last,
-        user.get("name") or "",
-        profile.get("email") or "",
-    )
 
 
 def _zone_named(name: object) -> ZoneInfo | None:
