@@ -53,7 +53,7 @@ class EmojiHandlers:
 
     async def turn_on(self, reply: Reply, typed: str) -> None:
         """`/tracker emoji :ticket:`. Raises UserError without the scope for reactions."""
-        channel = _channel(reply)
+        channel = reply.own_channel
         found = NAME.fullmatch(typed.lower())
         if found is None or not found[1].isascii():
             raise UserError("Type one emoji by its name: `{/tracker} emoji :ticket:`.")
@@ -64,14 +64,14 @@ class EmojiHandlers:
         await self.show(reply)
 
     async def turn_off(self, reply: Reply) -> None:
-        channel = _channel(reply)
+        channel = reply.own_channel
         await self.parts.accounts.whoami(reply.owner)
         await self.parts.store.channels.set_emoji(reply.owner, channel, None)
         await reply.privately(views.turned_off(reply.wording))
 
     async def show(self, reply: Reply) -> None:
         """`/tracker emoji`: whether it is on, and what it needs."""
-        channel = _channel(reply)
+        channel = reply.own_channel
         emoji = await self.parts.store.channels.emoji(channel)
         if emoji is None:
             await reply.privately(views.turned_off(reply.wording))
@@ -226,10 +226,3 @@ async def _message(reply: Reply, source: Source) -> JSON:
         ) from None
     message: JSON = answer.get("message") or {}
     return message | {"ts": source.ts}
-
-
-def _channel(reply: Reply) -> Channel:
-    """The conversation where the user asked. Raises UserError if it's none."""
-    if reply.channel is None:
-        raise UserError("Type this command in a channel.")
-    return reply.channel

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from bot.access.name_matching import AmbiguousName, UnknownName, identifier_of, meant
-from bot.errors import OutcomeUnknown, UserError
+from bot.errors import OutcomeUnknown
 from bot.features.parts import Parts
 from bot.features.projects import views
 from bot.features.projects.views import MakeDefault, ShowProject
@@ -17,7 +17,6 @@ from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, FormSubmission
-from bot.store.channels import Channel
 
 
 class ProjectHandlers:
@@ -52,7 +51,7 @@ class ProjectHandlers:
         await self.show(reply, str(press.button.project))
 
     async def set_default(self, reply: Reply, wanted: str) -> None:
-        channel = _channel(reply)
+        channel = reply.own_channel
         try:
             project = await self.projects.set_default(reply.owner, channel, wanted)
         except (AmbiguousName, UnknownName) as error:
@@ -61,14 +60,14 @@ class ProjectHandlers:
             await reply.privately(views.default_set(project, channel))
 
     async def show_default(self, reply: Reply) -> None:
-        channel = _channel(reply)
+        channel = reply.own_channel
         async with self.accounts.reading(reply.owner) as session:
             found = await self.projects.visible(session)
             project = await self.projects.default_in(session, channel)
         await reply.privately(views.default(project, found, channel, reply.wording))
 
     async def clear_default(self, reply: Reply) -> None:
-        channel = _channel(reply)
+        channel = reply.own_channel
         await self.projects.clear_default(reply.owner, channel)
         await reply.privately(views.default_cleared(channel))
 
@@ -113,10 +112,3 @@ class ProjectHandlers:
             return FormResult.again(view, said, json.dumps(metadata))
         created = views.created(project, reply.wording, offer=reply.channel is not None)
         return FormResult(then=partial(reply.privately, created))
-
-
-def _channel(reply: Reply) -> Channel:
-    """The conversation where the user asked. Raises UserError if it's none."""
-    if reply.channel is None:
-        raise UserError("Only a channel can have a project. Type this command in a channel.")
-    return reply.channel

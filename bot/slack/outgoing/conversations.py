@@ -1,11 +1,12 @@
 """Whether the bot may post in a conversation: is it in it, who reads it, and is the user in it."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.slack.outgoing.outcomes import ChannelStatus, PostOutcome
 from bot.slack.surfaces.blocks import JSON
@@ -64,15 +65,21 @@ async def conversation(slack: AsyncWebClient, channel_id: str) -> Conversation:
 
 async def is_member(slack: AsyncWebClient, channel_id: str, user_id: str) -> bool:
     """Whether a user is a member of a conversation. Raises SLACK_FAILED."""
-    cursor = ""
-    for _ in range(PAGES):
-        page = await slack.conversations_members(channel=channel_id, limit=MEMBERS, cursor=cursor or None)
+    async for page in _pages(slack.conversations_members, channel=channel_id, limit=MEMBERS):
         if user_id in (page.get("members") or ()):
             return True
-        cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
-        if not cursor:
-            break
     return False
+
+
+async def _pages(
+    method: Callable[..., Awaitable[AsyncSlackResponse]], **about: object
+) -> AsyncIterator[AsyncSlackResponse]:
+    cursor = None
+    for _ in range(PAGES):
+        page = await method(cursor=cursor, **about)
+        yield page
+        if not (cursor := (page.get("response_metadata") or {}).get("next_cursor")):
+            return
 
 
 class Conversations:
@@ -121,18 +128,11 @@ class Conversations:
 
     async def _list(self, owner: Owner) -> Mapping[str, ChannelStatus]:
         listed: dict[str, ChannelStatus] = {}
-        cursor = ""
+        about = {"types": TYPES, "exclude_archived": True, "limit": CONVERSATIONS}
         try:
-            for _ in range(PAGES):
-                slack = await self._client(owner)
-                page = await slack.users_conversations(
-                    types=TYPES, exclude_archived=True, limit=CONVERSATIONS, cursor=cursor or None
-                )
+            async for page in _pages((await self._client(owner)).users_conversations, **about):
                 for channel in page.get("channels") or ():
                     listed[channel["id"]] = Conversation.of(channel).status
-                cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
-                if not cursor:
-                    break
         except SLACK_FAILED as error:  # those not listed are read one by one
             log.info("conversations not listed", action="channels.not_listed", error=why(error))
         return {channel: status for channel, status in listed.items() if status is not ChannelStatus.UNKNOWN}

@@ -149,6 +149,13 @@ class Reply:
         return Channel(self.owner.team_id, self.place.channel_id) if self.place.channel_id else None
 
     @property
+    def own_channel(self) -> Channel:
+        """The conversation where the user asked. Raises UserError if it's none."""
+        if self.channel is None:
+            raise UserError("Type this command in a channel.")
+        return self.channel
+
+    @property
     def form_needs_press(self) -> bool:
         """Whether no form can open until the user chooses a button, as after a message."""
         return self.interaction.place.said_there and not (self.interaction.trigger_id or self.view_id)
