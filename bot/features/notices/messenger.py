@@ -16,8 +16,15 @@ from bot.features.due_reads import DueReads
 from bot.features.issues.changes import names_of
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.notices import views
-from bot.features.notices.news import Assignment, IssueNews, assignment_of, news_of
-from bot.features.notices.reads import HISTORY, Notice, progress_of
+from bot.features.notices.reads import (
+    HISTORY,
+    Assignment,
+    IssueNews,
+    Notice,
+    assignment_of,
+    news_of,
+    progress_of,
+)
 from bot.features.parts import Parts
 from bot.service.models import Issue
 from bot.slack.language.values import NoZone

@@ -5,7 +5,7 @@ from datetime import date
 
 from bot.features.issues.buttons import CommentOnIssue
 from bot.features.issues.views import change_text, listed, page_link, quoted, title
-from bot.features.notices.news import IssueNews, News, NewsEntry
+from bot.features.notices.reads import IssueNews, News, NewsEntry
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Change
 from bot.slack.surfaces.blocks import (
