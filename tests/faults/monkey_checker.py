@@ -1,7 +1,7 @@
 """Compares what was asked for with what Slack and the tracker have."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 
 from bot.sandbox.tracker.defaults import CLOSED
@@ -12,7 +12,6 @@ from tests.faults.monkey_load import Digest, Followed, Load
 
 ISSUE = re.compile(r"/issues/([0-9]+)\|")
 AGAIN = "You may have got this message before"
-NAMED = re.compile(r"\bassigned #([0-9]+) to you\b")
 
 
 class Checker:
@@ -35,8 +34,13 @@ class Checker:
         later = [line for digest in self._load.digests for line in self._unposted(digest)] if due else []
         return [
             *map(self._unanswered, self._silent()),
-            *(line for one in self._load.followed for line in self._untold_changes(one)),
-            *(self._untold_assignments() if self._checks_messages else ()),
+            *(
+                line
+                for one in self._load.followed
+                if due or not one.live
+                for line in self._untold_changes(one)
+            ),
+            *(self._untold() if self._checks_messages else ()),
             *(self._untold_stops() if due else ()),
             *later,
         ]
@@ -55,9 +59,10 @@ class Checker:
         done = sum(bool(act.kind.effects(data, act)) for act in asked)
         posts = sum(len(self._numbers_in(digest)) for digest in self._load.digests)
         lines = sum(len(self._load.replies(one)) for one in self._load.followed)
+        parts = len([*self._parts()])
         return (
             f"{done} of {len(asked)} acts done, {posts} digest posts, {lines} replies in followed threads, "
-            f"{len(self._load.assigned)} assignments, {len(self._load.closed)} projects closed"
+            f"{parts} assignments and comments, {len(self._load.closed)} projects closed"
         )
 
     # What people asked for
@@ -152,24 +157,22 @@ class Checker:
     def _direct(self, slack_id: str) -> list[Message]:
         return [m for m in self._state.messages[self._state.im(slack_id).id] if m.by_app]
 
-    def _told(self, slack_id: str) -> dict[int, list[str]]:
-        """When a person was told of each assigned issue, except as a possible repetition."""
-        told: defaultdict[int, list[str]] = defaultdict(list)
-        for message in self._direct(slack_id):
-            if AGAIN not in str(message.blocks) and (found := NAMED.search(message.text)):
-                told[int(found[1])].append(f"{message.ts} {message.blocks[0].get('block_id')}")
-        return told
-
-    def _untold_assignments(self) -> Iterator[str]:
+    def _parts(self) -> Iterator[tuple[str, str]]:
+        """Each person, and what they have to be told."""
         for one in self._load.assigned:
-            if not any(f"#{one.issue} to you" in m.text for m in self._direct(one.slack_id)):
-                yield f"{one.slack_id}: not told of #{one.issue}"
+            for text in (f"assigned #{one.issue} to you", *one.comments):
+                yield one.slack_id, text
+
+    def _untold(self) -> Iterator[str]:
+        for slack_id, text in self._parts():
+            if not any(text in m.text for m in self._direct(slack_id)):
+                yield f"{slack_id}: not told: {text}"
 
     def _messages_sent_twice(self) -> Iterator[str]:
-        for slack_id in {one.slack_id for one in self._load.assigned}:
-            for number, times in self._told(slack_id).items():
-                if len(times) > 1:
-                    yield f"{slack_id}: told of #{number} more than once: {times}"
+        for slack_id, text in self._parts():
+            told = [m for m in self._direct(slack_id) if text in m.text and AGAIN not in str(m.blocks)]
+            if len(told) > 1:
+                yield f"{slack_id}: told more than once: {text} {[m.ts for m in told]}"
         for name in self._load.closed:
             if (stops := self._stops(name)) > 1:
                 yield f"{name}: told {stops} times that its digest stopped"

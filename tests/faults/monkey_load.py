@@ -27,15 +27,19 @@ REPORTER = 2
 PROJECTS = ("webshop", "mobile")
 SECONDS_FOR_ACT, SECONDS_FOR_ANSWER, SECONDS_FOR_FORM, SECONDS_TO_SET_UP = 8.0, 3.0, 20.0, 40.0
 EMOJI = "ticket"
+MOST_COMMENTS = 3
 
 
 @dataclass
 class Followed:
-    """An issue that a thread follows with its comments; `toggles` is how often it was closed or reopened."""
+    """An issue that a thread follows with its comments, or a live feed without; `toggles` is how often it was
+    closed or reopened.
+    """
 
     issue: Issue
     channel: str
     thread: str
+    live: bool = False
     toggles: int = 0
     comments: list[str] = field(default_factory=list)
 
@@ -48,10 +52,13 @@ class Digest:
     """The issues that were there before it was added."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Assigned:
+    """An issue that was assigned to a person, and what was said about it later."""
+
     slack_id: str
     issue: int
+    comments: list[str] = field(default_factory=list)
 
 
 class Load:
@@ -70,15 +77,17 @@ class Load:
         self._dice = dice
         self._numbers = count(1)
 
-    async def set_up(self, *, digests: int, followed: int, stopping: int) -> None:
+    async def set_up(self, *, digests: int, feeds: int, followed: int, stopping: int) -> None:
         self._add_project("Work", WORK)
         async with asyncio.timeout(SECONDS_TO_SET_UP):
             for number, person in enumerate(self._people):
                 channel = self._channel(f"C0EMOJI{number}")
                 await self._told(person, channel, "/tracker default webshop", "Web Shop")
                 await self._told(person, channel, f"/tracker emoji :{EMOJI}:", EMOJI)
+                await self._told(person, channel, "/tracker notify comments changes on", "Tell me about")
             await asyncio.gather(
                 self._add_digests(digests),
+                self._add_feeds(feeds),
                 self._follow(followed),
                 self._stop_later(stopping),
                 self._assignments_are_read(),
@@ -87,7 +96,7 @@ class Load:
     def strands(self) -> list[Callable[[], Awaitable[None]]]:
         """What goes on at the same time until it is canceled."""
         workers = [lambda person=person: self._work(person) for person in self._people]
-        return [*workers, self._change, self._report, self._assign, self._close_projects]
+        return [*workers, self._change, self._report, self._assign, self._comment, self._close_projects]
 
     def heard(self, payload: JsonObject, outcome: str) -> None:
         """Keeps what became of a delivery with the act that it is for."""
@@ -117,8 +126,23 @@ class Load:
             assert project
             await self._add_digest(Person(self.office, self._people[n % 2].user_id), f"C0DIG{n}", project)
 
-    async def _add_digest(self, person: Person, channel: str, project: Project) -> None:
-        command = f'/digest add {project.identifier} cron "*/15 * * * *" tz:UTC'
+    async def _add_feeds(self, number: int) -> None:
+        """Adds live feeds, each with an issue that is announced in its channel."""
+        data = self.office.tracker.data
+        project = data.project(PROJECTS[0])
+        assert project
+        for n in range(number):
+            person = Person(self.office, self._people[n % 2].user_id)
+            await self._add_digest(person, f"C0FEED{n}", project, "live")
+            await person.command(f"/issue new Feed-{n}-x project:{project.identifier}")
+            post = await person.sees(lambda m, n=n: f"Feed-{n}-x" in text_of(m) and not m["ephemeral"])  # type: ignore[misc] # mypy can't infer the default
+            issue = next(i for i in data.issues.values() if i.subject == f"Feed-{n}-x")
+            self.followed.append(Followed(issue, post["channel"], post["ts"], live=True))
+
+    async def _add_digest(
+        self, person: Person, channel: str, project: Project, schedule: str = 'cron "*/15 * * * *" tz:UTC'
+    ) -> None:
+        command = f"/digest add {project.identifier} {schedule}"
         await self._told(person, self._channel(channel), command, "is set up")
         self.digests.append(Digest(channel, project.id, frozenset(self.office.tracker.data.issues)))
 
@@ -215,22 +239,25 @@ class Load:
             one, now = self._dice.choice(self.followed), datetime.now(UTC).replace(microsecond=0)
             if one.issue.updated_on >= now:
                 continue
-            if self._dice.random() < 0.5:
+            if self._dice.random() < 0.5 and not one.live:
                 one.comments.append(f"Remark {number}.")
                 one.issue.notes = [*one.issue.notes, Note(REPORTER, one.comments[-1], now)]
             elif len(self.lines(one)) == one.toggles:  # else two changes could be read as none
                 one.toggles += 1
-                one.issue.status_id = NEW if one.issue.status_id == CLOSED else CLOSED
+                old, one.issue.status_id = one.issue.status_id, CLOSED if one.toggles % 2 else NEW
+                details = (Detail("attr", "status_id", str(old), str(one.issue.status_id)),)
+                one.issue.notes = [*one.issue.notes, Note(REPORTER, "", now, details)]
             one.issue.updated_on = now
 
     def lines(self, one: Followed) -> list[str]:
         """What the thread of a followed issue says of its being closed and reopened."""
         starts = (":white_check_mark: Closed", ":leftwards_arrow_with_hook: Reopened")
-        return [text for text in self.replies(one) if text.startswith(starts)]
+        return [text for text in self.replies(one)[1:] if text.startswith(starts) or " the status " in text]
 
     def replies(self, one: Followed) -> list[str]:
         messages = self.office.workspace.state.messages[one.channel]
-        return [m.text for m in messages if m.thread_ts == one.thread and m.by_app and m.to is None]
+        there = [m for m in messages if one.thread in (m.thread_ts, m.ts)]
+        return [m.text for m in there if m.by_app and m.to is None]
 
     async def _report(self) -> None:
         """Reports issues in the projects that have digests."""
@@ -258,6 +285,19 @@ class Load:
                 issue.assigned_to_id, issue.updated_on = to, now
             self.assigned.append(Assigned(person.user_id, issue.id))
             await asyncio.sleep(self._dice.uniform(0.3, 1.5))
+
+    async def _comment(self) -> None:
+        """Comments on assigned issues, sometimes twice in a second."""
+        for number in count(1):
+            await asyncio.sleep(self._dice.uniform(0, 1.5))
+            few = [one for one in self.assigned if len(one.comments) < MOST_COMMENTS]
+            if not few:
+                continue
+            one, now = self._dice.choice(few), datetime.now(UTC).replace(microsecond=0)
+            issue = self.office.tracker.data.issues[one.issue]
+            one.comments.append(f"Notice {number}.")
+            issue.notes = [*issue.notes, Note(REPORTER, one.comments[-1], now)]
+            issue.updated_on = now
 
     async def _close_projects(self) -> None:
         for project in self._stoppable:

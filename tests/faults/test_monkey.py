@@ -89,7 +89,7 @@ async def play(seed: int, directory: Path, server: PostgreSQL | None, patch: pyt
     load = Load(office, random.Random(seed))  # noqa: S311 - not security-relevant
     listen(patch, load.heard)
     async with office.opened(*(one.login for one in WORKERS)), Replicas(office, bots).up():
-        await load.set_up(digests=3, followed=3, stopping=2)
+        await load.set_up(digests=3, feeds=2, followed=3, stopping=2)
         checker = Checker(load, chaos, strict=STRICT)
         ready = time.monotonic()
         await during(load, chaos)

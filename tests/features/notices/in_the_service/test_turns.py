@@ -194,8 +194,10 @@ async def test_what_happens_until_a_key_is_renewed_is_told(office: Office, turns
 
 
 async def test_another_account_is_told_nothing_of_the_one_before(
-    office: Office, turns: Turns, ben: Person, wire: Wire
+    office: Office, turns: Turns, ben: Person
 ) -> None:
+    slack = office.slack_wire
+    assert slack
     await ben.ask("/tracker notify comments on")
     issue = office.public_issue()
     issue.author_id, issue.assigned_to_id = ANA, BEN
@@ -203,14 +205,14 @@ async def test_another_account_is_told_nothing_of_the_one_before(
     earlier = timedelta(minutes=3)
     turns.change(office.public_issue(1), BEN, "Old news.", before=earlier, assigned_to_id=ANA)
     turns.change(issue, CHRIS, "For Ben's account.")
-    wire.fail("503 before it", "GET /issues/", lasting=True)
+    slack.lasting = {"chat.postMessage": "refuse:access_denied"}
     await turns.next()
-    wire.heal()
 
     await ben.command("/tracker link")
     await ben.submit(await ben.form("Link account"), {"API key": KEYS["ana"]})
     await ben.submit(await ben.form_saying("Link account", "anyway"), {})
     await ben.form("Account linked")
+    slack.lasting = {}
     for _ in range(2):
         await turns.next()
     assert not any("Mute this issue" in text_of(message) for message in await ben.direct())
