@@ -94,7 +94,8 @@ _ACTS = {
     "preview": None,
 }
 _THE_ONE = {"the", "digest", "digests", "it", "this", "my", "one", "all", "please", "here", "channel"}
-_KNOWN = ("add", "me", *_ALONE, *_ACTS)
+ADD = ("add", "create", "schedule")
+_KNOWN = (*ADD, "me", *_ALONE, *_ACTS)
 _KIND_WORDS: Mapping[str, DigestKind] = {**{kind: kind for kind in ORDER}, "overdue": "due"}
 _DAYS = re.compile(r"([1-9][0-9]{0,2}) ?(?:(w)(?:eeks?)?|d(?:ays?)?)?", re.IGNORECASE)
 _TIME = re.compile(r"[0-9]{1,2}(?:[:.][0-9]{2}|\s?[ap]m)")
@@ -117,8 +118,8 @@ def typed_digest(text: str) -> Parsed:
 
 def typed_project(typed: Parsed) -> str | None:
     """The project that a new digest names before its schedule."""
-    parsed = typed.after(1) if typed.plain.lower().startswith("add") else typed
-    return Parsed(parsed.words[: _schedule_at(parsed.words)], {}).plain or None
+    parsed = typed.after(1) if typed.plain.lower().split()[:1] in ([word] for word in ADD) else typed
+    return _project(parsed, _schedule_at(parsed.words)) or None
 
 
 def digest_command(
@@ -142,7 +143,7 @@ def digest_command(
 def _request(parsed: Parsed, problems: list[UserError], asker: Owner) -> DigestRequest:
     command = parsed.words[0].text.lower() if parsed.words else "list"
     rest = parsed.after(1)
-    if command == "add":
+    if command in ADD:
         return _add(rest, problems, asker)
     if command == "me":
         return _personal(rest, problems)
@@ -185,6 +186,8 @@ def _on_digest(word: str, parsed: Parsed) -> OnDigest:
     said = [word.text for word in parsed.words if word.text.lower() not in _THE_ONE]
     act, names = _ACTS[word], [name.lower() for name in said]
     to = names.index("to") if act is DigestAction.CHANGE and "to" in names[:-1] else len(said)
+    if act is DigestAction.CHANGE and said[1:] and to == len(said) and values.issue_number(said[0]):
+        said, to = [said[0], "to", *said[1:]], 1
     text, schedule = " ".join(said[:to]), " ".join(said[to + 1 :])
     number = values.issue_number(text)
     if number or not text or text[:1].isalpha():
@@ -212,7 +215,7 @@ def _personal(parsed: Parsed, problems: list[UserError]) -> AddDigest | OnDigest
 
 def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
     start = _schedule_at(parsed.words)
-    project = Parsed(parsed.words[:start], {}).plain
+    project = _project(parsed, start)
     given = partial(_given, parsed, problems)
     option = given(values.name, "project")
     if project and option:
@@ -267,6 +270,11 @@ def _schedule(typed: Parsed, problems: list[UserError]) -> Schedule | None:
     return None
 
 
+def _project(parsed: Parsed, start: int) -> str:
+    """The words before the schedule."""
+    return Parsed(parsed.words[:start], {}).plain.rstrip(",")
+
+
 def _schedule_at(words: Sequence[Word], *, mistyped: bool = True) -> int:
     """Where the schedule starts; the words before it are the project's name, and so is what is quoted."""
     plain = ["" if word.quoted else word.text.lower() for word in words[:_PROJECT_WORDS]]
@@ -284,8 +292,8 @@ def _schedule_at(words: Sequence[Word], *, mistyped: bool = True) -> int:
         return n > 0 and bool(near or plain[n] in _SCHEDULE_LIKE or _TIME.fullmatch(plain[n]))
 
     complete = [n for n, word in enumerate(plain) if word and schedules.is_schedule(rest(n))]
-    found = [*filter(starts, range(len(plain))), *complete]
-    return (found or [*filter(resembles, range(len(plain) if mistyped else 0)), len(words)])[0]
+    found = [*complete, *filter(starts, range(len(plain)))]
+    return min(found or [*filter(resembles, range(len(plain) if mistyped else 0)), len(words)])
 
 
 def _kind(parsed: Parsed, key: str) -> tuple[DigestKind, int]:

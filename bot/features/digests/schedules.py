@@ -41,10 +41,10 @@ _HALF_DAY = re.compile(r"(0?[1-9]|1[0-2])(?:[:.]([0-5][0-9]))?\s*([ap])\.?m\.?")
 _MINUTE = re.compile(r":?([0-5]?[0-9])")
 _NOON = 12
 _NAMED_TIMES = {"": "9:00", "noon": "12:00", "midnight": "0:00"}
-_FILLERS = frozenset({"at", "on", "and"})
+_FILLERS = frozenset({"at", "on", "and", "oclock"})
 _FIELDS = 5
-_STEP = re.compile(r"every ([0-9]{1,2}) (minute|hour)s?")
-_PERIODS = {"minute": 60, "hour": 24}
+_STEP = re.compile(r"every ([0-9]{1,2}) ?(m|h)(?:in|inute|r|our)?s?")
+_PERIODS = {"m": 60, "h": 24}
 _CLOCK = re.compile(r"\b([0-9]{2}):([0-9]{2})\b")
 MAX_CRON_LENGTH = 200  # the most characters in a cron expression
 QUOTES = str.maketrans(dict.fromkeys("\"'“”„‟«»"))
@@ -107,7 +107,8 @@ def parse(text: str) -> Schedule:
         )
     if typed[:1] == ["cron"]:
         return _cron(typed[1:])
-    words = [word for word in " ".join(typed).replace(",", " ").split() if word not in _FILLERS]
+    spaced = " ".join("every" if word == "each" else word for word in typed).replace(",", " ")
+    words = [word for word in spaced.split() if word not in _FILLERS]
     if step := _STEP.fullmatch(" ".join(words)):
         return _stepped(int(step[1]), step[2])
     count = next((count for count in (2, 1) if " ".join(words[:count]) in _KINDS), 0)
@@ -237,7 +238,7 @@ def _cron_in_words(cron: str) -> str:
 def _stepped(many: int, unit: str) -> Schedule:
     if not many or _PERIODS[unit] % many:
         raise ScheduleError("I can post every 15, 20, or 30 minutes, or every 1, 2, 3, 4, 6, 8, or 12 hours.")
-    return _cron([f"*/{many}", *"****"] if unit == "minute" else ["0", f"*/{many}", *"***"])
+    return _cron([f"*/{many}", *"****"] if unit == "m" else ["0", f"*/{many}", *"***"])
 
 
 def _names_days(words: list[str]) -> bool:

@@ -71,7 +71,7 @@ class IssueOfThread:
 
 
 Meant = RoutedCommand | Nothing | Wordless | Unclear | OfThread | IssueOfThread
-LOG, ON, IT = "log|time|track|spent", "on|for|to|in|issue", "it|this|that"
+LOG, ON, IT = "log|time|track|book|spent", "on|for|to|in|issue", "it|this|that"
 CHANGE = (
     "close|closed|done|resolve|resolved|reopen|assign|unassign|follow|unfollow|mute|unmute|watch|unwatch|mark|move|give|take|"
     "raise|lower|delete|remove|set|comment|attach"
@@ -120,6 +120,7 @@ _TIME = CommandTable[Row](
     ("what did|have i {logged}", ("timelog", "{all}")),
     ("who|delete|edit|undo|remove {logged}", ("timelog", "{all}")),
     (f"i? {LOG}|worked|logged time? {ON}? {ON}? {{timed}}", ("timelog", "{timed}")),
+    ("i did|put {duration} {rest}", ("timelog", "{duration} {rest}")),
     (f"{LOG} time?", ("timelog", "")),
     (f"{LOG} edit", ("timelog", "edit")),
     logged=r"(?:.*\s)?(?:log|logged|entry)(?![^\s.!?]).*",

@@ -55,6 +55,9 @@ LINK = "for|on|to|in|issue"
 ALSO = AND | {"or", "/"}
 MEANINGLESS = frozenset({"-", "–", "—", ":", "please", "pls", "plz"})
 """Words that mean nothing before or after a comment."""
+DELETING = (["delete"], ["remove"], ["undo"])
+SPENDING = frozenset({"i", "i've", "spent", "worked", "logged", "took", "me", "on", "it"})
+"""Words that say nothing if they are the whole comment."""
 _CALENDAR = f"(?:{'|'.join(sorted(CALENDAR, key=len, reverse=True))})"
 _FEW = r"[^\s#\"“”„‟«»]+(?:\s+[^\s#\"“”„‟«»]+){0,4}?"  # no quotes: what they hold is a comment
 _ABOUT = CommandTable[Act | Help | None](
@@ -66,7 +69,7 @@ _ABOUT = CommandTable[Act | Help | None](
     ("{totals}", Act.SHOW_TOTALS),
     last=r"last.*|(?:(?:last|my|the|it|entry|time|one|latest|that)(?:\s+|\Z))+",
     totals=r"(?=(?:how|what|show|list)\b|.*\b(?:today|week|totals?|entries)\b)(?:(?:how|much|many|hours|time|did|have|"
-    r"i|log|logged|worked|spent|today|yesterday|this|last|week|month|my|totals?|sum|so|far|what|show|me|the|on|"
+    r"i|log|logged|work|worked|spent|today|yesterday|this|last|week|month|my|totals?|sum|so|far|what|show|me|the|on|"
     r"entries|list)(?:[\s?!.,]+|\Z))+",
 )
 _LOG = CommandTable(("log|add|track|spent|i|i've|worked|book|please|pls", None))
@@ -95,6 +98,7 @@ _MORE = CommandTable(
     ("and|each|&|plus|daily|every|per {rest?}", "time"),
     ("{list}", "time"),
     ("for {someone}", "time"),
+    ("for {day} {rest}", "day"),
     ("{period} {rest?}", "day"),
     ("{day}", "day"),
     ("{day} {until} {rest?}", "day"),
@@ -245,7 +249,7 @@ def _shaped(
         except UserError as error:
             problems += [error] if known else []
     before = _within(parsed, found[1], "comment").words if found and known and spent else ()
-    if any(plain(word) in NEGATIONS for word in before):
+    if any(plain(word) in NEGATIONS for word in before) or [*map(plain, before)] in DELETING:
         problems.append(_unsure())
         amount = None
     if not amount:
@@ -325,6 +329,8 @@ def beside_duration(typed: TypedTime) -> Iterator[tuple[Word, ...]]:
 
 
 def _comment(parsed: Parsed) -> str:
+    if SPENDING.issuperset(plain(word) or "" for word in parsed.words):
+        return ""
     return " ".join(_trimmed(parsed).text.split())
 
 

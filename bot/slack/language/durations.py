@@ -13,7 +13,8 @@ _COMMA = re.compile(rf"([0-9]{{1,5}},[0-9]{{3,4}})\s*{_HOURS}?")
 _MINUTES = re.compile(rf"([0-9]{{1,7}})\s*{_MINS}")
 _BOTH = re.compile(rf"([0-9]{{1,5}})\s*(?:{_HOURS}\s*(?:and\s+)?|:)([0-9]{{1,2}})\s*{_MINS}?")
 _IN_WORDS = re.compile(
-    r"(?:(an?|one|two|three|four|five|six|seven|eight)\s+hours?(\s+and\s+(?:a\s+half|30\s+min(?:ute)?s?))?|"
+    r"(?:(an?|one|two|three|four|five|six|seven|eight)"
+    r"(?:\s+hours?(\s+and\s+(?:a\s+half|30\s+min(?:ute)?s?))?|(\s+and\s+a\s+half)\s+hours?)|"
     r"(?:a\s+)?(half)(?:\s+an?)?\s+hour|(?:a\s+)?(quarter)\s+(?:of\s+)?an\s+hour)"
 )
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight")
@@ -62,7 +63,7 @@ def hours(text: str, locale: str = "") -> Decimal:
         found = int(match[1]) + Decimal(match[2]) / MINUTES
     elif match := _IN_WORDS.fullmatch(typed):
         whole = _COUNTS.index(match[1]) + 1 if match[1] in _COUNTS else 1 if match[1] else 0
-        found = whole + Decimal("0.5" if match[2] or match[3] else "0.25" if match[4] else "0")
+        found = whole + Decimal("0.5" if any(match.groups()[1:4]) else "0.25" if match[5] else "0")
     elif span := _from_to(typed):
         found = span
     elif re.fullmatch(LONG, typed):

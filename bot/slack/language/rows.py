@@ -8,7 +8,7 @@ from bot.slack.language.durations import DURATION
 from bot.slack.language.values import issue_number
 
 T = TypeVar("T")
-BEFORE, AFTER = r"(?:\A|(?<=\S)[,.!?]{0,9}\s+)", r"(?![^\s,.!?])"
+BEFORE, AFTER = r"(?:\A|(?<=\S)[,.:!?]{0,9}\s+)", r"(?![^\s,.!?])"
 _SLOTS = {
     "issue": r"#?[0-9]{1,12}[:,!?\uff1f]*(?!\S)|<?https?://[^\s>]{1,2000}>?[:,]?(?!\S)",
     "duration": DURATION,
