@@ -19,7 +19,7 @@ from tests.features.mentions.talking import BOT
 from tests.support.office import Office
 from tests.support.person import DM, Person
 from tests.support.reading import JSON, text_of
-from tests.support.written import written
+from tests.support.written import forget_messages, written
 
 DONE = re.compile(
     r"Created |Updated |Logged |Nothing changed|Commented on|Project: |All projects|\*Status\*|"
@@ -79,6 +79,7 @@ async def test_what_people_say_is_done_or_led_on(office: Office, ana: Person, ha
         if one.project_id == issue.project_id and one.id != issue.id and not one.is_private
     )
     for typed, says, writes in rows(half):
+        forget_messages(office)
         for one in (issue, other):
             one.status_id, one.assigned_to_id = NEW, None
         office.tracker.data.time_entries.clear()  # else a long day would ask

@@ -1,4 +1,4 @@
-"""Reads all that a person can write with the bot."""
+"""What rows of typed text leave behind: all that a person can write with the bot, and the messages."""
 
 import sqlite3
 
@@ -13,3 +13,9 @@ def written(office: Office) -> str:
         rows = [bot.execute(f"SELECT * FROM {table}").fetchall() for table in tables]  # noqa: S608 - constant names
         rows += [bot.execute("SELECT count(*) FROM followed_issues").fetchall()]
     return repr((data.issues, data.time_entries, data.projects, data.users.keys(), rows))
+
+
+def forget_messages(office: Office) -> None:
+    """Empties all conversations: the page sends all messages each time, which costs more with each row."""
+    for messages in office.workspace.state.messages.values():
+        messages.clear()
