@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from itertools import groupby, pairwise, product
 from typing import get_args
 
 from bot.errors import UserError
@@ -422,14 +422,8 @@ def change(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     reader, typed = PhraseParser("change", parsed.words, vocabulary, today), parsed.options.keys()
     found = [one for one in reader.phrases() if not typed & one.options.keys()]
     found = [one for one in found if not (_negated(one, reader.plain) or _addressed(one, reader.plain))]
-    left = _left(parsed.words, found)
-    runs: list[list[int]] = []
-    for n in left:
-        if runs and runs[-1][-1] == n - 1:
-            runs[-1].append(n)
-        else:
-            runs.append([n])
-    kept = [n for run in runs for n in _stripped(run, reader.plain)]
+    runs = groupby(enumerate(_left(parsed.words, found)), lambda one: one[1] - one[0])
+    kept = [n for _, run in runs for n in _stripped([n for _, n in run], reader.plain)]
     return _with(parsed, [parsed.words[n] for n in kept], found)
 
 
@@ -446,11 +440,8 @@ def _addressed(phrase: Phrase, plain: Sequence[str | None]) -> bool:
 
 def _stripped(run: list[int], plain: Sequence[str | None]) -> list[int]:
     """A run of words without those at its ends that mean nothing."""
-    while run and plain[run[0]] in POLITE:
-        run = run[1:]
-    while run and plain[run[-1]] in POLITE:
-        run = run[:-1]
-    return run
+    kept = [n for n in run if plain[n] not in POLITE]
+    return [n for n in run if kept and kept[0] <= n <= kept[-1]]
 
 
 def time(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
