@@ -1,7 +1,6 @@
 """Which command a message to the bot means; the command's own grammar reads the rest (docs/commands.md)."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -79,15 +78,10 @@ CHANGE = (
 SHOW, OF_ISSUE = "show|view|open|edit|change|update", "me|on|for|the|issue|ticket|bug"
 ACCOUNT = "help|whoami|link|unlink|login|logout|connect|disconnect"
 TO_ISSUE = ("issue", "{act} {issue} {rest}")
+TIMED = rf"(?:#?[0-9]{{1,12}}|<?https?://[^\s>]{{1,2000}}>?|{DURATION}|{LONG})[:,]?(?:\s.*|\Z)"
 THING = "{before?} when=daily|weekly|hourly|live?"
 Row = tuple[str, str]  # a command, and its text with the slots of the row
 _POLITE = CommandTable(("please|pls|hey|hi|ok|okay {rest}", ""))
-_NAMED = CommandTable[Row](
-    ("issue|ticket {rest?}", ("issue", "{rest}")),
-    ("issues|tickets {rest?}", ("issues", "{rest}")),
-    ("digest|digests {rest?}", ("digest", "{rest}")),
-    ("act=timelog|tracker {rest?}", ("{act}", "{rest}")),
-)
 _THREAD = CommandTable[Row](
     (f"act={CHANGE}|note {IT}? {{rest?}}", ("issue", "{act} {rest}")),
     (f"i'll take|grab {IT} {{rest?}}", ("issue", "take it {rest}")),
@@ -97,25 +91,34 @@ _THREAD = CommandTable[Row](
     spent=rf"{DURATION}(?:\s.*?)?",
     dated=r"(?:today|yesterday|last|on)(?![^\s.,!]).*",
 )
-_NEW = CommandTable[Row](
-    ("a|an? new? issue|ticket", ("issue", "new")),
-    ("a|an? new? issue:|ticket: {rest}", ("issue", "new {rest}")),
-)
 _ADDED = CommandTable[Row](
+    ("{new}", ("issue", "new")),
+    ("a|an? new? issue:|ticket: {rest}", ("issue", "new {rest}")),
+    ("{subject?}", ("issue", "new {subject}")),
     ("{before?} comment|note to|on|for? issue? {issue} {rest?}", ("issue", "comment {issue} {rest}")),
     ("{before?} comment|note to|on|for? issue?", ("issue", "comment")),
-    ("{before?} {spent}", ("timelog", "{all}")),
+    (f"time {ON}? {ON}? {{timed?}}", ("timelog", "{timed}")),
+    ("{spent}", ("timelog", "{spent}")),
+    ("{before} {spent}", ("timelog", "{spent}")),
     (f"{THING} digest|digest: {{named?}}", ("digest", "add {name} {when}")),
     (f"{THING} template|template: {{named?}}", ("issue", "template new")),
     (f"{THING} project|project: {{named?}}", ("tracker", "project new {name}")),
     (f"{THING} user|account for? {{mention}}", ("tracker", "user new {mention}")),
     (f"{THING} user|account|user:|account: {{named?}}", ("tracker", "user new")),
     before=ARTICLES,
-    spent=rf"(?:(?:half\s+an\s+)?(?:time|hours?)|{DURATION})(?=\s*\Z|\s+(?:to|on|for|in|of)\s).*",
+    new=r"(?:an?\s+)?(?:new\s+)?(?:issue|ticket)(?![^\s,.!?])",
+    subject=r"\S.*",
+    timed=TIMED,
+    spent=rf"(?:(?:half\s+an\s+)?hours?|{DURATION})(?=\s*\Z|\s+(?:to|on|for|in|of)\s).*",
     mention=r"<@.*",
     named=r"(?:(?:called|named|for|of|in|on|:)(?:\s+|\Z)|(?-i:(?![a-z])))(?P<name>.*)",
 )
-_TIME = CommandTable[Row](
+_SPENT = CommandTable((f"{{duration}} {ON}? {ON}? {{issue}} {{rest?}}", ""))
+_TABLE = CommandTable[Row](
+    ("{plain} issue|ticket {rest?}", ("issue", "{rest}")),
+    ("{plain} issues|tickets {rest?}", ("issues", "{rest}")),
+    ("{plain} digest|digests {rest?}", ("digest", "{rest}")),
+    ("{plain} act=timelog|tracker {rest?}", ("{act}", "{rest}")),
     ("how much|many {logged}", ("timelog", "{all}")),
     ("what did|have i {logged}", ("timelog", "{all}")),
     ("who|delete|edit|undo|remove {logged}", ("timelog", "{all}")),
@@ -123,18 +126,11 @@ _TIME = CommandTable[Row](
     ("i did|put {duration} {rest}", ("timelog", "{duration} {rest}")),
     (f"{LOG} time?", ("timelog", "")),
     (f"{LOG} edit", ("timelog", "edit")),
-    logged=r"(?:.*\s)?(?:log|logged|entry)(?![^\s.!?]).*",
-    timed=rf"(?:#?[0-9]{{1,12}}|<?https?://[^\s>]{{1,2000}}>?|{DURATION}|{LONG})[:,]?(?:\s.*|\Z)",
-)
-_SPENT = CommandTable((f"{{duration}} {ON}? {ON}? {{issue}} {{rest?}}", ""))
-_ISSUE = CommandTable[Row](
+    ("{spent}", ("timelog", "{all}")),
     ("{issue} {rest?}", ("issue", "{all}")),
-    (f"act={CHANGE}|{SHOW} {OF_ISSUE}? {OF_ISSUE}? {{issue}} {{rest?}}", TO_ISSUE),
-    (f"act=note {OF_ISSUE} {OF_ISSUE}? {{issue}} {{rest?}}", TO_ISSUE),
-    ("act=note {hash} {rest?}", ("issue", "{act} {hash} {rest}")),
-    hash=r"#[0-9]{1,12}[:,]?(?!\S)",
-)
-_OTHER = CommandTable[Row](
+    (f"{{plain}} act={CHANGE}|{SHOW} {OF_ISSUE}? {OF_ISSUE}? {{issue}} {{rest?}}", TO_ISSUE),
+    (f"{{plain}} act=note {OF_ISSUE} {OF_ISSUE}? {{issue}} {{rest?}}", TO_ISSUE),
+    ("{plain} act=note {hash} {rest?}", ("issue", "{act} {hash} {rest}")),
     ("act=template|templates {rest?}", ("issue", "{act} {rest}")),
     ("attach", ("issue", "attach")),
     ("search|find for? {rest?}", ("issues", "{rest}")),
@@ -142,8 +138,7 @@ _OTHER = CommandTable[Row](
     ("list|show digests", ("digest", "list")),
     ("list|show templates", ("issue", "templates")),
     ("list|show {rest?}", ("issues", "{rest}")),
-)
-_ACCOUNT = CommandTable[Row](
+    ("{search}", ("issues", "{all}")),
     ("help act=issue|issues|timelog|digest|tracker", ("{act}", "help")),
     ("act=stop|pause|resume|remove|delete|preview|change|edit my digest", ("digest", "me {act}")),
     ("act=stop|pause|resume|remove|delete|preview|change|edit {digest}", ("digest", "{act} {digest}")),
@@ -161,12 +156,19 @@ _ACCOUNT = CommandTable[Row](
     ("hi|hello|hey|thanks", ("tracker", "help")),
     ("thank you", ("tracker", "help")),
     ("what can you do", ("tracker", "help")),
+    logged=r"(?:.*\s)?(?:log|logged|entry)(?![^\s.!?]).*",
+    timed=TIMED,
+    spent=r"\S.*",
+    search=r"\S.*",
+    plain=r"(?=\S)",  # the first word isn't a label, as in `issue: …`
+    hash=r"#[0-9]{1,12}[:,]?(?!\S)",
     topics=r"(?:(?:all|assigned|assignments|comments|changes|on|off|and)(?:[\s,]+|\Z))+",
     digest=r"(?:.*\s)?digests?(?![^\s.!?]).*",
     sent=rf"\S+\s(?:.*?\s)?(?P<when>{schedules.START}.*)",
     name=r"\S+(?:\s+\S+)?",
     few=r"\S+(?:\s+\S+){0,2}",  # more words are a sentence
 )
+"""What messages mean; slots with a check of their own fit as `meant` says."""
 _ASKS = CommandTable(
     ("how|what|what's|when|who|why|where|which|can|could|should|would|status|is|are {rest?}", ""),
     ("did|does|do|will|has|have|was|am {rest?}", ""),
@@ -181,46 +183,9 @@ LEADS = (
 """Where questions lead that have one of the words."""
 MAKE = ("make", "turn", "create", "file", "raise", "open", "log", "add")
 THIS = frozenset(IT.split("|"))
-_NOTHING = THIS | {
-    "into",
-    "a",
-    "an",
-    "as",
-    "from",
-    "out",
-    "of",
-    "new",
-    "thread",
-    "message",
-    "issue",
-    "ticket",
-}
-
-
-@dataclass(frozen=True)
-class _Said:
-    """A message: its first word, without a slash or punctuation, and what follows it.
-
-    `label`: the word had a colon.
-    """
-
-    text: str
-    word: str
-    rest: str
-    label: bool
-    base_url: str
-
-    def run(self, table: CommandTable[Row], said: str = "") -> RoutedCommand | None:
-        """The command of the row that fits the message, or else `said`."""
-        found = table.take(said or f"{self.word} {self.rest}", issue=partial(_number, base_url=self.base_url))
-        if found is None:
-            return None
-        (command, template), match = found
-        slots = {slot: value.strip() for slot, value in match.groupdict("").items()}
-        slots |= {"act": slots.get("act", "").lower(), "all": self.text}
-        meaning = template.format(**slots).strip()
-        asked = meaning and meaning != self.text and asks(slots["end"])
-        return RoutedCommand(command.format(**slots), f"{meaning}?" if asked else meaning)
+_NOTHING = THIS.union(
+    ("into", "a", "an", "as", "from", "out", "of", "new", "thread", "message", "issue", "ticket")
+)
 
 
 def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread: bool = False) -> Meant:
@@ -233,48 +198,51 @@ def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread
         text = polite[1]["rest"]
     first, rest = [*text.split(maxsplit=1), ""][:2]
     word = first.lower().removeprefix("/").removeprefix(prefix).rstrip(":,!")
-    label = first.endswith(":") and not _number(first, base_url)
-    said = _Said(text, word, rest, label, base_url)
     if len(text) > COMMAND_LENGTH:
         return _unclear(rest if word in GENERAL else text, long=True)
-    named = None if said.label else said.run(_NAMED)
-    found = named or (_of_thread(said) if in_thread else None)
-    found = found or (_added(said, today) if word in GENERAL else None)
-    return found or _about(said, today) or _unclear(text)
-
-
-def _added(said: _Said, today: Today) -> RoutedCommand | None:
-    """A new issue, or another thing that is added; None for a question, and where it isn't certain."""
-    rest, asked = said.rest, asks(said.rest.partition("\n")[0])
-    if rest and (new := said.run(_NEW, rest)) and (new.text != "new?" or not asked):
-        return new
-    if is_subject(rest) and not asked and not (rest and _only_search_phrases(f"{said.word} {rest}", today)):
-        return RoutedCommand("issue", f"new {rest}".strip())
-    added = said.run(_ADDED, rest or " ")
-    if added and added.command == "timelog":
-        return said.run(_TIME, f"log {rest}") or RoutedCommand("timelog", rest)
-    return added
-
-
-def _about(said: _Said, today: Today) -> RoutedCommand | None:
-    """Return the meaning of a message by its first word or number."""
-    if time := said.run(_TIME):
-        return time
-    if spent := _SPENT.take(said.text, issue=partial(_number, base_url=said.base_url)):
-        return None if _is_clock(spent[1], said.text) else RoutedCommand("timelog", said.text)
-    issue = None if said.label else said.run(_ISSUE)
-    if found := issue or said.run(_OTHER):
+    numbered, asked = partial(_number, base_url=base_url), asks(rest.partition("\n")[0])
+    checks: dict[str, Callable[[str], object]] = {
+        "issue": numbered,
+        "plain": lambda _: not first.endswith(":") or numbered(first),
+        "spent": lambda _: _is_spent(text, numbered),
+        "search": lambda _: _only_search_phrases(text, today),
+    }
+    of_new: dict[str, Callable[[str], object]] = {
+        "issue": numbered,
+        "new": lambda _: not asked,
+        "subject": lambda typed: (
+            is_subject(typed) and not (asked or _only_search_phrases(f"{word} {rest}", today))
+        ),
+    }
+    if in_thread and (found := _of_thread(word, rest, numbered)):
         return found
-    return (
-        RoutedCommand("issues", said.text) if _only_search_phrases(said.text, today) else said.run(_ACCOUNT)
-    )
+    added = _routed(_ADDED, rest or " ", rest, of_new) if word in GENERAL else None
+    return added or _routed(_TABLE, f"{word} {rest}", text, checks) or _unclear(text)
 
 
-def _is_clock(spent: re.Match[str], text: str) -> bool:
-    """Whether a duration may be a time of day, or the numbers may be something else."""
-    typed = spent["duration"]
+def _routed(
+    table: CommandTable[Row], said: str, text: str, checks: Mapping[str, Callable[[str], object]]
+) -> RoutedCommand | None:
+    """The command of the row that fits; `text` is all of the message."""
+    found = table.take(said, **checks)
+    if found is None:
+        return None
+    (command, template), match = found
+    slots = {slot: value.strip() for slot, value in match.groupdict("").items()}
+    slots |= {"act": slots.get("act", "").lower(), "all": text}
+    meaning = template.format(**slots).strip()
+    asked = meaning and meaning != text and asks(slots["end"])
+    return RoutedCommand(command.format(**slots), f"{meaning}?" if asked else meaning)
+
+
+def _is_spent(text: str, numbered: Callable[[str], int | None]) -> bool:
+    """Whether a text is a duration and its issue, of which neither may be a time of day or another number."""
+    spent = _SPENT.take(text, issue=numbered)
+    if spent is None:
+        return False
+    typed, issue = spent[1]["duration"], spent[1]["issue"]
     figures = not any(map(str.isalpha, typed))
-    return (":" in typed and spent["issue"][0].isdigit()) or (figures and is_doubtful(text))
+    return not ((":" in typed and issue[0].isdigit()) or (figures and is_doubtful(text)))
 
 
 def is_reply(text: str) -> bool:
@@ -307,17 +275,19 @@ def _only_search_phrases(text: str, today: Today) -> bool:
     return phrases or all(map(is_filter, parsed.words))
 
 
-def _of_thread(said: _Said) -> OfThread | IssueOfThread | None:
+def _of_thread(
+    word: str, rest: str, numbered: Callable[[str], int | None]
+) -> OfThread | IssueOfThread | None:
     """Return the action on the issue that a thread is about, or on the thread's first message."""
-    typed = said.rest.lower().rstrip(".!").split()
-    if any(_number(one, said.base_url) for one in (said.word, *typed)):
+    typed = rest.lower().rstrip(".!").split()
+    if any(map(numbered, (word, *typed))):
         return None
-    if said.word in MAKE and THIS.intersection(typed) and not asks(said.rest):
+    if word in MAKE and THIS.intersection(typed) and not asks(rest):
         first, _, person = " ".join(typed).partition(" for ")
         tracker = [one for one in first.split() if one not in _NOTHING]
         if len(tracker) <= 1:
             return IssueOfThread("".join(tracker), person)
-    found = said.run(_THREAD)
+    found = _routed(_THREAD, f"{word} {rest}", f"{word} {rest}", {"issue": numbered})
     return OfThread(found.command, found.text) if found else None
 
 

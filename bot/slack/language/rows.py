@@ -38,7 +38,9 @@ class CommandTable(Generic[T]):
         for pattern, means in self._rows:
             match = pattern.match(text)
             slots = match.groupdict().items() if match else ()
-            if match and all(checks[slot](typed) for slot, typed in slots if typed and slot in checks):
+            if match and all(
+                checks[slot](typed) for slot, typed in slots if typed is not None and slot in checks
+            ):
                 return means, match
         return None
 
