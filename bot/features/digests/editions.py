@@ -11,9 +11,8 @@ from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.features.digests import plans, schedules
 from bot.features.digests.reading import NEVER, PAGES_AT_ONCE, Content, ReportedChanges
-from bot.features.issues.changes import ASSIGNEE, names_of
 from bot.features.issues.fields import FIELDS
-from bot.features.issues.issues import IssueNotFound, Issues
+from bot.features.issues.issues import ASSIGNEE, IssueNotFound, Issues, names_of
 from bot.service.conventions import PAGE, IssueDetailInclude
 from bot.service.models import Change, Issue
 from bot.store.digests import Digest, DigestProgress

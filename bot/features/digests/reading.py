@@ -19,7 +19,7 @@ from bot.access.accounts import Session
 from bot.errors import Forbidden, NotFound, Refused
 from bot.features.digests import plans, schedules
 from bot.features.digests.plans import MAX_PAGES, rows_in_query
-from bot.features.issues.changes import Names
+from bot.features.issues.issues import Names
 from bot.features.issues.publicity import may_show, visible_project
 from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus

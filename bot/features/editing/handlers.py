@@ -203,7 +203,7 @@ class EditHandlers:
         reply.fallback = opening(number, reply.wording)
         if in_form and not confirmed:
             await reply.open(forms.loading(f"#{number}"))
-        opened = {ASSIGNEE: fingerprint(str(assign.holder)) if confirmed else fingerprint()}
+        opened = {ASSIGNEE.name: fingerprint(str(assign.holder)) if confirmed else fingerprint()}
         try:
             edited = await self.editing.apply(reply.owner, number, Edit(values={"to": "me"}), opened)
         except EditConflict as error:

@@ -6,7 +6,7 @@ after each change, and a change is never sent twice.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,7 +26,7 @@ from bot.service.client import UPDATE_ISSUE
 from bot.service.conventions import CLOCK_SKEW, IssueDetailInclude
 from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.inputs import CustomFieldInput, IssueChanges
-from bot.service.models import Child, CustomFieldValue, Issue, Ref
+from bot.service.models import Change, Child, CustomFieldValue, Issue, Ref
 from bot.spelling import fingerprint, series
 from bot.store.owner import Owner
 
@@ -38,7 +38,16 @@ ON_CARD: tuple[IssueDetailInclude, ...] = ("children", "attachments", "relations
 HISTORY: tuple[IssueDetailInclude, ...] = ("journals",)
 MAX_NUMBERS = 50  # how many issues are read by their numbers
 HALF_MINUTE = Decimal(30) / 3600  # services round hours to minutes or to two places
-ASSIGNEE = FIELDS["to"].name
+ASSIGNEE = FIELDS["to"]
+REPORTED: Mapping[str, Field] = {FIELDS[key].sent: FIELDS[key] for key in ("status", "to", "priority", "due")}
+"""The fields whose changes are reported, by their names in the history."""
+LISTED: Mapping[str, Part] = {
+    FIELDS["status"].sent: "statuses",
+    FIELDS["priority"].sent: "priorities",
+    FIELDS["to"].sent: "assignees",
+}
+Names = Mapping[str, Mapping[str, str]]
+"""The names of values by ID, by the field's name in the history."""
 DERIVED = ("priority", "start", "due", "done")
 """What a parent may get from its subtasks (docs/service.md, Issues)."""
 NAMED = 5  # how many open subtasks a sentence names
@@ -322,9 +331,9 @@ async def explained(
         if who and listed:
             barred = who.id not in {ref.id for ref in catalog.lists["assignees"]}
     fields = fields_named(error.errors, custom_fields)
-    about_assignee = ASSIGNEE in fields if fields else barred
+    about_assignee = ASSIGNEE.name in fields if fields else barred
     if who and project and about_assignee and len(error.errors) == 1:
-        return WrongField(ASSIGNEE, unassignable(who.name, project))
+        return WrongField(ASSIGNEE.name, unassignable(who.name, project))
     return IssueRefused(error, fields)
 
 
@@ -403,3 +412,23 @@ def _shown(value: ResolvedValue | None) -> tuple[str, ...]:
         case Decimal():
             return (typed_hours(value),) if value else ()
     return () if value is None else (str(value),)
+
+
+async def names_of(access: Access, session: Session, issue: Issue, changes: Iterable[Change]) -> Names:
+    """The names of the values that the changes name, as far as the service lists them; people also from the
+    history.
+    """
+    people = [issue.author, issue.assigned_to, *(entry.user for entry in issue.journals)]
+    known: dict[str, dict[str, str]] = {
+        FIELDS["to"].sent: {str(one.id): one.name for one in people if one},
+        FIELDS["status"].sent: {str(issue.status.id): issue.status.name} if issue.status else {},
+        FIELDS["priority"].sent: {str(issue.priority.id): issue.priority.name} if issue.priority else {},
+    }
+    named = {(one.name, value) for one in changes for value in (one.old_value, one.new_value) if value}
+    for name, part in LISTED.items():
+        if {value for of, value in named if of == name} - known[name].keys():
+            with suppress(ServiceError):
+                project_id = issue.project.id if issue.project else None
+                refs = await access.catalogs.listed(session, project_id, part)
+                known[name] |= {str(ref.id): ref.name for ref in refs}
+    return known

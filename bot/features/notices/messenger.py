@@ -13,8 +13,7 @@ import structlog
 from bot.access.accounts import Session
 from bot.errors import ServiceBroken
 from bot.features.due_reads import DueReads
-from bot.features.issues.changes import names_of
-from bot.features.issues.issues import IssueNotFound, Issues
+from bot.features.issues.issues import IssueNotFound, Issues, names_of
 from bot.features.notices import views
 from bot.features.notices.reads import (
     HISTORY,

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from bot.access.access import Access
 from bot.access.accounts import SECOND, changed_since, changes_end
 from bot.features.due_reads import DueReads
-from bot.features.issues.changes import TOLD, Names
+from bot.features.issues.issues import REPORTED, Names
 from bot.features.issues.fields import FIELDS, Field
 from bot.service.conventions import PAGE, IssueDetailInclude
 from bot.service.models import Change, Issue, Journal, Ref
@@ -272,7 +272,7 @@ def news_of(issue: Issue, me: int, since: Mapping[Topic, datetime]) -> News:
         changes = [
             one
             for one in entry.details
-            if one.property == "attr" and one.name in TOLD and not (is_assignment and one is change)
+            if one.property == "attr" and one.name in REPORTED and not (is_assignment and one is change)
         ]
         changed = changes and _is_new(entry.created_on, entry.user, me, since.get(Topic.CHANGES))
         comment = entry.notes.strip() and _is_new(entry.created_on, entry.user, me, since.get(Topic.COMMENTS))
