@@ -1,9 +1,11 @@
-"""`issuebot setup` as a process of its own, with a terminal, with piped answers, and without any."""
+"""`issuebot setup` in a terminal, with piped answers, and without any."""
 
 import asyncio
+import os
 import re
 import stat
 import sys
+import tempfile
 from asyncio.subprocess import PIPE, STDOUT, Process
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -11,7 +13,9 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
+from typer.testing import CliRunner
 
+from bot.cli import program
 from bot.store.vault import Vault
 from tests.support.office import Office
 from tests.support.people import BARE
@@ -24,7 +28,6 @@ IN_TERMINAL = (
     "signal.signal(signal.SIGINT, signal.SIG_DFL);"  # a background job's children ignore it
     "sys.exit(pty.spawn(sys.argv[1:]) >> 8)"
 )
-SETUP = (sys.executable, "-m", "bot", "setup")
 NOWHERE = "http://127.0.0.1:1"
 GIVEN = ("--slack-bot-token", "xoxb-1-s3cret", "--slack-app-token", "xapp-1-s3cret", "--no-input")
 URL, HEADER, NAME, BOT, APP = (
@@ -36,22 +39,35 @@ URL, HEADER, NAME, BOT, APP = (
 )
 
 
-async def started(directory: Path, command: tuple[str, ...], **variables: str) -> Process:
+def environment(directory: Path) -> dict[str, str]:
     fixed = {"PYTHONPATH": str(ROOT), "SLACK_API_URL": f"{NOWHERE}/api/", "TMPDIR": str(directory.parent)}
-    environment = BARE | fixed | variables
-    return await asyncio.create_subprocess_exec(
-        *command, cwd=directory, env=environment, stdin=PIPE, stdout=PIPE, stderr=STDOUT
+    return BARE | fixed
+
+
+async def in_terminal(directory: Path) -> "Terminal":
+    return Terminal(
+        await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", IN_TERMINAL, sys.executable, "-m", "bot", "setup"),
+            cwd=directory,
+            env=environment(directory),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=STDOUT,
+        )
     )
 
 
 async def piped(
     directory: Path, *lines: str, options: tuple[str, ...] = (), **variables: str
 ) -> tuple[int, str]:
-    """The exit code and the output after these lines of input and its end."""
-    process = await started(directory, (*SETUP, *options), **variables)
-    async with asyncio.timeout(SECONDS):
-        output, _ = await process.communicate("".join(f"{line}\n" for line in lines).encode())
-    return process.returncode or 0, output.decode()
+    """The exit code and the output after these lines of input and its end, in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(directory)
+        patch.setattr(os, "environ", environment(directory) | variables)
+        patch.setattr(tempfile, "tempdir", None)  # else it stays what it was when it was first asked for
+        typed, arguments = "".join(f"{line}\n" for line in lines), ["setup", *options]
+        ended = await asyncio.to_thread(CliRunner().invoke, program, arguments, typed, prog_name="issuebot")
+    return ended.exit_code, ended.output
 
 
 @dataclass
@@ -107,7 +123,7 @@ def written(directory: Path) -> dict[str, str]:
 
 
 async def test_it_asks_in_order_and_shows_no_token(tmp_path: Path, redmine: str) -> None:
-    terminal = Terminal(await started(tmp_path, (sys.executable, "-c", IN_TERMINAL, *SETUP)))
+    terminal = await in_terminal(tmp_path)
 
     await terminal.after(URL, f"{redmine}\n")
     await terminal.after(HEADER, "\n")
@@ -202,7 +218,7 @@ async def test_a_setup_that_is_cut_off_changes_nothing(tmp_path: Path, redmine: 
     code, printed = await piped(tmp_path, redmine, "", "", "xoxb-2-s3cret")
     assert (code, printed.endswith("\nStopped. .env is as it was.\n")) == (1, True)
 
-    terminal = Terminal(await started(tmp_path, (sys.executable, "-c", IN_TERMINAL, *SETUP)))
+    terminal = await in_terminal(tmp_path)
     await terminal.after(URL, f"{redmine}\n")
     await terminal.after(HEADER, "\n")
     await terminal.after(NAME, "\n")
