@@ -279,9 +279,6 @@ def _schedule_at(words: Sequence[Word], *, mistyped: bool = True) -> int:
     """Where the schedule starts; the words before it are the project's name, and so is what is quoted."""
     plain = ["" if word.quoted else word.text.lower() for word in words[:_PROJECT_WORDS]]
 
-    def rest(n: int) -> str:
-        return Parsed(tuple(words[n:]), {}).plain
-
     def starts(n: int) -> bool:
         """`live` is part of the name unless another schedule or nothing follows."""
         named = plain[n] == LIVE and plain[n + 1 :] and not schedules.starts(plain[n + 1])
@@ -291,7 +288,8 @@ def _schedule_at(words: Sequence[Word], *, mistyped: bool = True) -> int:
         near = get_close_matches(plain[n], set(schedules.KEYWORDS) - {LIVE}, n=1, cutoff=SURE)
         return n > 0 and bool(near or plain[n] in _SCHEDULE_LIKE or _TIME.fullmatch(plain[n]))
 
-    complete = [n for n, word in enumerate(plain) if word and schedules.is_schedule(rest(n))]
+    last = range(max(0, len(words) - _SCHEDULE_WORDS), len(plain))
+    complete = [n for n in last if plain[n] and schedules.is_schedule(Parsed(tuple(words[n:]), {}).plain)]
     found = [*complete, *filter(starts, range(len(plain)))]
     return min(found or [*filter(resembles, range(len(plain) if mistyped else 0)), len(words)])
 
