@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from pydantic import SecretStr
 
 from bot.app import Bot, stop_signal
-from bot.config import Settings, has_display
+from bot.config import ConfigError, Settings, has_display
 from bot.features.digests.digests import Digests
 from bot.features.digests.plans import WantedPlan
 from bot.sandbox import SERVICE_NAME
@@ -31,10 +31,6 @@ SECONDS_TO_FINISH = 5
 FEED_IN, FEED_OF = "triage", "webshop"
 """The sandbox's live feed: its channel and project."""
 SECONDS_BETWEEN_ISSUES = 50
-
-
-class PortTakenError(Exception):
-    """A port is already in use; the message names it and says what to do."""
 
 
 class Sandbox:
@@ -61,7 +57,7 @@ class Sandbox:
         return self.tracker.url
 
     async def start(self) -> None:
-        """Start all three and link the demo accounts. Raises PortTakenError."""
+        """Start all three and link the demo accounts. Raises ConfigError if a port is in use."""
         try:
             await self._start()
         except BaseException:
@@ -154,7 +150,7 @@ async def _listen(server: Tracker | Workspace, port: int, option: str) -> None:
     try:
         await server.start(HOST, port)
     except OSError:
-        raise PortTakenError(
+        raise ConfigError(
             f"Port {port} is in use. Stop the other program or choose another port with {option}."
         ) from None
 
@@ -162,7 +158,7 @@ async def _listen(server: Tracker | Workspace, port: int, option: str) -> None:
 async def run(port: int, service_port: int, *, browser: bool, say: Callable[[str], None]) -> int:
     """Run the sandbox until SIGTERM or Ctrl-C and return the exit code, 0.
 
-    Calls `say` with the page's address first, once everything is up. Raises PortTakenError.
+    Calls `say` with the page's address first, once everything is up. Raises ConfigError if a port is in use.
     """
     with stop_signal() as stop:
         sandbox = Sandbox(port, service_port)

@@ -42,8 +42,8 @@ def sandbox(
     telemetry.configure("console", "warning")
     try:
         code = asyncio.run(app_sandbox.run(port, service_port, browser=not no_browser, say=typer.echo))
-    except app_sandbox.PortTakenError as taken:
-        _fail(2, str(taken))
+    except config.ConfigError as taken:
+        _fail(2, *taken.problems)
     raise typer.Exit(code)
 
 

@@ -18,8 +18,8 @@ from pydantic import BaseModel, ValidationError
 from bot.access.access import Access
 from bot.access.accounts import SECOND, changed_since, changes_end
 from bot.features.due_reads import DueReads
-from bot.features.issues.issues import REPORTED, Names
 from bot.features.issues.fields import FIELDS, Field
+from bot.features.issues.issues import REPORTED, Names
 from bot.service.conventions import PAGE, IssueDetailInclude
 from bot.service.models import Change, Issue, Journal, Ref
 from bot.store.job import Again, Done, Job, JobOutcome, Statement
