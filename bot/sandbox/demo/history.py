@@ -133,9 +133,9 @@ def _subjects(project_id: int, rng: SeededRandom) -> list[Topic]:
     """Return a different topic for each of the project's issues: plain ones, then bugs with circumstances."""
     plain, more = stock(project_id)
     amount = HARBOR.projects[project_id - 1].issues
-    found = plain[:amount] + rng.sample(more, min(max(amount - len(plain), 0), len(more)))
-    rng.shuffle(found)
-    return found
+    topics = plain[:amount] + rng.sample(more, min(max(amount - len(plain), 0), len(more)))
+    rng.shuffle(topics)
+    return topics
 
 
 def _add(data: Data, plan: Plan, now: datetime, rng: SeededRandom) -> None:

@@ -68,8 +68,8 @@ class Service:
         """Return the active user with this key; a locked user's key is the same as an invalid one."""
         if not key or not self.rest_enabled:
             return None
-        found = (u for u in self.data.users.values() if u.api_key == key and u.status == ACTIVE_USER)
-        return next(found, None)
+        owners = (u for u in self.data.users.values() if u.api_key == key and u.status == ACTIVE_USER)
+        return next(owners, None)
 
 
 SERVICE = web.AppKey("service", Service)
@@ -149,7 +149,7 @@ class Call:
             raise HttpError(403)
         self.require(self.viewer.sees_project(project))
 
-    def found(self, table: Mapping[int, RowT]) -> RowT:
+    def path_row(self, table: Mapping[int, RowT]) -> RowT:
         """Return the row that the path names; raises HttpError(404) when there is none."""
         row = table.get(int(self.request.match_info["id"]))
         if row is None:
@@ -186,8 +186,8 @@ class Call:
             json.dumps(sent, ensure_ascii=False).encode()
         except ValueError:
             raise HttpError(400) from None
-        found = sent.get(kind) if isinstance(sent, dict) else None
-        return Body(found) if isinstance(found, dict) else Body()
+        content = sent.get(kind) if isinstance(sent, dict) else None
+        return Body(content) if isinstance(content, dict) else Body()
 
     def created(self, kind: str, shape: dict[str, Any], path: str | None = None) -> web.Response:
         """Return 201 with the resource under its kind, and a Location on the request's host."""

@@ -343,16 +343,16 @@ class Data:
 
     def children(self) -> dict[int, list[Issue]]:
         """Return issues by parent ID."""
-        found: dict[int, list[Issue]] = {}
+        children: dict[int, list[Issue]] = {}
         for issue in self.issues.values():
             if issue.parent_id is not None:
-                found.setdefault(issue.parent_id, []).append(issue)
-        return found
+                children.setdefault(issue.parent_id, []).append(issue)
+        return children
 
     def minutes(self) -> dict[int, int]:
         """Return minutes logged on each issue itself, by issue ID."""
-        found: dict[int, int] = {}
+        totals: dict[int, int] = {}
         for entry in self.time_entries.values():
             if entry.issue_id is not None:
-                found[entry.issue_id] = found.get(entry.issue_id, 0) + entry.minutes
-        return found
+                totals[entry.issue_id] = totals.get(entry.issue_id, 0) + entry.minutes
+        return totals

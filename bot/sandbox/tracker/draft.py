@@ -130,14 +130,14 @@ class Draft:
 
     def _people(self, issue: Issue, project: Project) -> None:
         sent = self._sent.get("assigned_to_id")
-        wanted = self._call.user.id if sent == "me" else as_int(sent)
+        assignee_id = self._call.user.id if sent == "me" else as_int(sent)
         if sent in (None, "") and self._old is None:
             category = self._sent.row("category_id", self._call.data.categories)
             issue.assigned_to_id = category.assigned_to_id if category else None
         elif sent in (None, ""):  # null is ignored
             issue.assigned_to_id = None if sent == "" else issue.assigned_to_id
-        elif wanted in {issue.assigned_to_id, *self._call.data.assignable(project)}:
-            issue.assigned_to_id = wanted
+        elif assignee_id in {issue.assigned_to_id, *self._call.data.assignable(project)}:
+            issue.assigned_to_id = assignee_id
         elif "assigned_to_id" in self._sent:
             self._errors.append("Assignee is invalid")
         if self._old is not None:
@@ -157,10 +157,10 @@ class Draft:
         if "parent_issue_id" in self._sent and self._call.viewer.may("manage_subtasks", project):
             self._set_parent(issue)
 
-    def _listed(self, name: str, label: str, usable: Container[int], held: int | None) -> int | None:
+    def _listed(self, name: str, label: str, usable: Container[int], current: int | None) -> int | None:
         """Return the number that is sent, None if that's cleared, or the one held; otherwise add an error."""
         if name not in self._sent:
-            return held
+            return current
         number = self._sent.number(name)
         if number is not None and number in usable:
             return number
@@ -207,13 +207,13 @@ class Draft:
         rows = [r for r in given if isinstance(r, dict)] if isinstance(given, list) else []
         values = {as_int(r.get("id")): r.get("value") for r in rows}
         stored = self._old.custom if self._old else {}
-        found: dict[int, Kept] = {}
+        values_by_field: dict[int, Kept] = {}
         for field in self._call.data.fields(issue.project_id, issue.tracker_id):
             kept = None if field.id in values else stored.get(field.id)
-            found[field.id] = _kept(field, values.get(field.id)) if kept is None else kept
-            if said := _error_message(field, found[field.id], self._call.data, project):
-                self._errors.append(said)
-        return found
+            values_by_field[field.id] = _kept(field, values.get(field.id)) if kept is None else kept
+            if message := _error_message(field, values_by_field[field.id], self._call.data, project):
+                self._errors.append(message)
+        return values_by_field
 
 
 def _kept(field: CustomField, sent: object) -> Kept:
@@ -228,7 +228,7 @@ def _kept(field: CustomField, sent: object) -> Kept:
 
 def _error_message(field: CustomField, value: Kept, data: Data, project: Project) -> str | None:
     values = [each for each in (value if isinstance(value, list) else [value]) if each]
-    problem = next((found for each in values if (found := _problem(field, each, data, project))), None)
+    problem = next((fault for each in values if (fault := _problem(field, each, data, project))), None)
     if problem is None and isinstance(value, list) and not field.multiple:
         problem = "is invalid"
     if problem is None and field.required and not values:

@@ -47,13 +47,13 @@ async def upload(call: Call) -> web.Response:
 
 
 async def _content(request: web.Request, most: int) -> bytes:
-    found = bytearray()
+    content = bytearray()
     async for chunk in request.content.iter_chunked(64 * 1024):
-        found += chunk
-        if len(found) > most:
+        content += chunk
+        if len(content) > most:
             reason = "it exceeds the maximum allowed file size"
             raise ValidationError(f"This file cannot be uploaded because {reason} ({_size(most)})")
-    return bytes(found)
+    return bytes(content)
 
 
 def _size(most: int) -> str:
@@ -96,7 +96,7 @@ async def update_attachment(call: Call) -> web.Response:
 
     Responds 404 (unknown), 401, 403 (hidden or not allowed), 422.
     """
-    row = call.found(call.data.attachments)
+    row = call.path_row(call.data.attachments)
     call.require(_editable(call, row))
     sent = await call.body("attachment")
     name = clean_name(sent.text("filename")) if "filename" in sent else row.filename

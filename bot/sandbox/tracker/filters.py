@@ -79,7 +79,7 @@ class _Filter:
 
 def tests(params: Mapping[str, str], context: FilterContext) -> list[Test]:
     """Return the predicates an issue must satisfy, except visibility; raises ValidationError."""
-    found: list[Test] = (
+    predicates: list[Test] = (
         [] if context.project is None else [_in_project(context.project, params, context.data)]
     )
     errors: list[str] = []
@@ -99,10 +99,10 @@ def tests(params: Mapping[str, str], context: FilterContext) -> list[Test]:
         except ValidationError as error:
             errors += error.errors
         else:
-            found.append(_not(test) if parsed.startswith("!") else test)
+            predicates.append(_not(test) if parsed.startswith("!") else test)
     if errors:
         raise ValidationError(*errors)
-    return found
+    return predicates
 
 
 def _known(name: str, context: FilterContext) -> tuple[str, str, Value] | None:
@@ -121,10 +121,10 @@ def _known(name: str, context: FilterContext) -> tuple[str, str, Value] | None:
 def _custom(field: CustomField, issue: Issue, context: FilterContext) -> object:
     if field not in context.data.fields(issue.project_id, issue.tracker_id):
         return None
-    held = issue.custom.get(field.id)
-    if field.format != "date" or not isinstance(held, str):
-        return held
-    return datetime.combine(date.fromisoformat(held), time.min, context.zone)  # in the reader's time zone
+    value = issue.custom.get(field.id)
+    if field.format != "date" or not isinstance(value, str):
+        return value
+    return datetime.combine(date.fromisoformat(value), time.min, context.zone)  # in the reader's time zone
 
 
 def _in_scope(field: CustomField, context: FilterContext) -> bool:
@@ -142,18 +142,18 @@ def _parse(expression: str, kind: str) -> tuple[str, list[str]]:
 
 def _in_project(project: Project, params: Mapping[str, str], data: Data) -> Test:
     below = {p.id for p in data.subprojects(project)}
-    wanted = below | {project.id}
+    project_ids = below | {project.id}
     expression = params.get("subproject_id")
     if expression and any(data.projects[p].status == ACTIVE_PROJECT for p in below):
         operator, values = _parse(expression, "optional")
         named = {int(v) for v in values if as_int(v)}
-        wanted = {
+        project_ids = {
             "!*": {project.id},
-            "*": wanted,
+            "*": project_ids,
             "=": {project.id} | named,
-            "!": wanted - (below & named),
+            "!": project_ids - (below & named),
         }[operator]
-    return lambda issue: issue.project_id in wanted
+    return lambda issue: issue.project_id in project_ids
 
 
 def _not(test: Test) -> Test:
@@ -165,16 +165,16 @@ def _has_value(parsed: _Filter) -> Test:
 
 
 def _list(parsed: _Filter) -> Test:
-    wanted = set(parsed.values)
+    accepted = set(parsed.values)
     data, viewer = parsed.context.data, parsed.context.viewer
     of_people = {f"cf_{field.id}" for field in data.custom_fields.values() if field.format == "user"}
-    if "me" in wanted and parsed.name in {"assigned_to_id", "author_id"} | of_people:
-        wanted |= {str(n) for n in viewer.me(groups=parsed.name == "assigned_to_id")}
+    if "me" in accepted and parsed.name in {"assigned_to_id", "author_id"} | of_people:
+        accepted |= {str(n) for n in viewer.me(groups=parsed.name == "assigned_to_id")}
 
     def test(issue: Issue) -> bool:
-        held = parsed.value(issue)
-        values = held if isinstance(held, list) else [] if held in (None, "") else [held]
-        return not wanted.isdisjoint(map(str, values))
+        value = parsed.value(issue)
+        values = value if isinstance(value, list) else [] if value in (None, "") else [value]
+        return not accepted.isdisjoint(map(str, values))
 
     return test
 
@@ -191,8 +191,8 @@ def _integer(parsed: _Filter) -> Test:
     if not all(_INTEGERS.fullmatch(v) for v in parsed.values if v):
         raise ValidationError(f"{parsed.label} is invalid")
     if parsed.operator == "=":  # commas separate values; anything after a bar is ignored
-        wanted = {float(v) for v in parsed.values[0].split(",")}
-        return lambda i: _number_of(parsed.value(i)) in wanted
+        numbers = {float(v) for v in parsed.values[0].split(",")}
+        return lambda i: _number_of(parsed.value(i)) in numbers
     first_of_each = [v.partition(",")[0] for v in parsed.values]
     return _number(replace(parsed, values=first_of_each))
 
@@ -209,41 +209,41 @@ def _number(parsed: _Filter) -> Test:
     }[parsed.operator]
 
     def test(issue: Issue) -> bool:
-        held = _number_of(parsed.value(issue))
-        return held is not None and lower <= held <= upper
+        number = _number_of(parsed.value(issue))
+        return number is not None and lower <= number <= upper
 
     return test
 
 
-def _number_of(held: object) -> float | None:
-    return float(held) if isinstance(held, int | str) and held != "" else None
+def _number_of(value: object) -> float | None:
+    return float(value) if isinstance(value, int | str) and value != "" else None
 
 
 def _tree(parsed: _Filter) -> Test:
-    wanted = {int(n) for n in re.findall(r"\d{1,18}", parsed.values[0], re.ASCII)}
+    parent_ids = {int(n) for n in re.findall(r"\d{1,18}", parsed.values[0], re.ASCII)}
     if parsed.operator == "~":
         children = parsed.context.data.children()
-        below = list(wanted)
+        below = list(parent_ids)
         for issue_id in below:
             below += [child.id for child in children.get(issue_id, ())]
-        wanted.update(below)
-    return lambda i: i.parent_id in wanted
+        parent_ids.update(below)
+    return lambda i: i.parent_id in parent_ids
 
 
 def _text(parsed: _Filter) -> Test:
-    wanted = parsed.values[0].casefold()
-    distinct = dict.fromkeys(word.strip('"') for word in wanted.split())
-    words = [word for word in distinct if len(word) > 1][:_MAX_WORDS] or [wanted]
+    phrase = parsed.values[0].casefold()
+    distinct = dict.fromkeys(word.strip('"') for word in phrase.split())
+    words = [word for word in distinct if len(word) > 1][:_MAX_WORDS] or [phrase]
 
     def test(issue: Issue) -> bool:
-        held = str(parsed.value(issue) or "").casefold()
+        text = str(parsed.value(issue) or "").casefold()
         match parsed.operator:
             case "~":
-                return all(word in held for word in words)
+                return all(word in text for word in words)
             case "^":
-                return held.startswith(wanted)
+                return text.startswith(phrase)
             case "$":
-                return held.endswith(wanted)
+                return text.endswith(phrase)
         return parsed.value(issue) in parsed.values
 
     return test
@@ -257,12 +257,12 @@ def _date(parsed: _Filter) -> Test:
     upper = {">=": None, "><": spans[1] if len(spans) > 1 else None}.get(parsed.operator, spans[0])
 
     def test(issue: Issue) -> bool:
-        held = parsed.value(issue)
-        if isinstance(held, date) and not isinstance(held, datetime):
-            held = datetime.combine(held, time.min, UTC)  # a date starts at midnight in the server's zone
-        if not isinstance(held, datetime):
+        moment = parsed.value(issue)
+        if isinstance(moment, date) and not isinstance(moment, datetime):
+            moment = datetime.combine(moment, time.min, UTC)  # a date starts at midnight in the server's zone
+        if not isinstance(moment, datetime):
             return False
-        return (lower is None or held >= lower[0]) and (upper is None or held <= upper[1])
+        return (lower is None or moment >= lower[0]) and (upper is None or moment <= upper[1])
 
     return test
 
@@ -296,8 +296,8 @@ def order(issues: list[Issue], sort: str, data: Data) -> list[Issue]:
 
 
 def _rank(value: Value, issue: Issue) -> tuple[bool, Any]:
-    held = value(issue)
-    return held is not None, 0 if held is None else held
+    key = value(issue)
+    return key is not None, 0 if key is None else key
 
 
 def _keys(data: Data) -> dict[str, Value]:

@@ -48,8 +48,12 @@ def join(*children: Child) -> Html:
 def el(name: str, /, *children: Child, **attributes: str | None) -> Html:
     """Return an element; `cls` is its class, attributes that are None are omitted."""
     given = {"class" if k == "cls" else k.replace("_", "-"): v for k, v in attributes.items()}
-    held = "".join(f' {k}="{escape(v)}"' for k, v in given.items() if v is not None)
-    return Html(f"<{name}{held}>" if name in _EMPTY_ELEMENTS else f"<{name}{held}>{join(*children)}</{name}>")
+    attribute_text = "".join(f' {k}="{escape(v)}"' for k, v in given.items() if v is not None)
+    return Html(
+        f"<{name}{attribute_text}>"
+        if name in _EMPTY_ELEMENTS
+        else f"<{name}{attribute_text}>{join(*children)}</{name}>"
+    )
 
 
 def markdown(text: str | None) -> Html:

@@ -26,10 +26,10 @@ async def list_issues(call: Call) -> web.Response:
     """
     project = _project(call)
     params = _filters(call)
-    found: Iterable[Issue] = call.data.issues.values()
+    candidates: Iterable[Issue] = call.data.issues.values()
     for matches in tests(params, FilterContext(call.data, call.viewer, call.zone, project)):
-        found = filter(matches, found)
-    visible = [issue for issue in found if call.viewer.sees_issue(issue)]
+        candidates = filter(matches, candidates)
+    visible = [issue for issue in candidates if call.viewer.sees_issue(issue)]
     ordered = order(visible, call.params.get("sort") or params.get("sort", ""), call.data)
     return call.listed("issues", ordered, _shapes(call).shape)
 
@@ -81,7 +81,7 @@ async def create_issue(call: Call) -> web.Response:
 
 async def show_issue(call: Call) -> web.Response:
     """Optional operation: return one issue. Responds 404 (unknown), 403 or 401 (hidden)."""
-    issue = call.found(call.data.issues)
+    issue = call.path_row(call.data.issues)
     call.require(call.viewer.sees_issue(issue))
     return web.json_response({"issue": _shapes(call).detailed(issue)})
 
@@ -92,7 +92,7 @@ async def update_issue(call: Call) -> web.Response:
     Responds 404 (unknown), 401, 403 (hidden or not allowed), 422 with error messages, or without one for an
     outdated `lock_version`.
     """
-    change(call, call.found(call.data.issues), await call.body("issue"))
+    change(call, call.path_row(call.data.issues), await call.body("issue"))
     return call.updated()
 
 
@@ -115,8 +115,8 @@ def change(call: Call, issue: Issue, sent: Body) -> None:
     if details and (private or not text):
         changed.notes = [*changed.notes, Note(call.user.id, "", call.now, details)]
     if text:
-        shown = () if private else details
-        changed.notes = [*changed.notes, Note(call.user.id, text, call.now, shown, private)]
+        public_details = () if private else details
+        changed.notes = [*changed.notes, Note(call.user.id, text, call.now, public_details, private)]
     if text or details:
         changed.updated_on = call.now
         _touch_parent(call, issue)

@@ -93,24 +93,24 @@ async def _issues(request: web.Request) -> web.Response:
     start, linked = max(as_int(query.pop("from", "")) or 0, 0), "set_filter" in query
     project = data.project(query.get("project_id", ""))
     try:
-        wanted = tests(query, FilterContext(data, Viewer(data, None), ZoneInfo("UTC"), project))
+        predicates = tests(query, FilterContext(data, Viewer(data, None), ZoneInfo("UTC"), project))
     except ValidationError as invalid:
         return page("Issues", el("h1", "These filters aren't valid"), el("p", " ".join(invalid.errors)))
-    matching = [i for i in data.issues.values() if all(test(i) for test in wanted)]
-    found = order(matching, "created_on:desc" if linked else "updated_on:desc", data)
+    matching = [i for i in data.issues.values() if all(test(i) for test in predicates)]
+    issues = order(matching, "created_on:desc" if linked else "updated_on:desc", data)
     if linked:
         where = f" in {project.name}" if project else ""
-        head = el("h1", f"{_count(found)}{where} matching this link's filters")
+        head = el("h1", f"{_count(issues)}{where} matching this link's filters")
     else:
         query = {"project_id": "", "status_id": "open"} | query
-        title = el("h1", _count(found, "open " if query["status_id"] == "open" else ""))
+        title = el("h1", _count(issues, "open " if query["status_id"] == "open" else ""))
         head = join(title, _choices(data, query))
-    shown = _issue_table(data, found[start : start + ROWS])
-    return page("Issues", head, shown, _pager(query, start, len(found)), here="/issues")
+    rows = _issue_table(data, issues[start : start + ROWS])
+    return page("Issues", head, rows, _pager(query, start, len(issues)), here="/issues")
 
 
-def _count(found: list[Issue], kind: str = "") -> str:
-    return f"{len(found)} {kind}issue{'' if len(found) == 1 else 's'}"
+def _count(issues: list[Issue], kind: str = "") -> str:
+    return f"{len(issues)} {kind}issue{'' if len(issues) == 1 else 's'}"
 
 
 def _choices(data: Data, here: dict[str, str]) -> Html:
@@ -284,10 +284,10 @@ async def _download(request: web.Request) -> web.Response:
     row = request.app[SERVICE].data.attachments.get(int(request.match_info["id"]))
     if row is None or row.filename != request.match_info["filename"]:
         return missing()
-    shown = row.content_type in _INLINE
-    how = "inline" if shown else "attachment"
+    is_inline = row.content_type in _INLINE
+    how = "inline" if is_inline else "attachment"
     headers = {
-        "Content-Type": row.content_type if shown else "application/octet-stream",
+        "Content-Type": row.content_type if is_inline else "application/octet-stream",
         "Content-Disposition": f"{how}; filename*=UTF-8''{quote(row.filename, safe='')}",
         "Content-Security-Policy": "default-src 'none'; sandbox",
         "X-Content-Type-Options": "nosniff",
@@ -392,8 +392,8 @@ def _time_table(data: Data, entries: Sequence[TimeEntry], *left_out: str) -> Htm
         "Comment": [t.comments for t in entries],
         "Hours": [f"{t.hours:.2f}" for t in entries],
     }
-    shown = {name: cells for name, cells in columns.items() if name not in left_out}
-    return table(shown, zip(*shown.values(), strict=True))
+    kept_columns = {name: cells for name, cells in columns.items() if name not in left_out}
+    return table(kept_columns, zip(*kept_columns.values(), strict=True))
 
 
 def _note(data: Data, note: Note) -> Html:

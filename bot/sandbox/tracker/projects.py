@@ -20,20 +20,20 @@ _IDENTIFIER = re.compile(r"(?!\d+\Z)[a-z0-9_-]+", re.ASCII)
 
 async def list_projects(call: Call) -> web.Response:
     """Return a page of the active projects visible to the requester, in tree order."""
-    seen = call.viewer.sees_project
+    is_visible = call.viewer.sees_project
     below: dict[int | None, list[Project]] = {}
     for project in sorted(call.data.projects.values(), key=lambda p: p.name.casefold()):
         below.setdefault(project.parent_id, []).append(project)
-    found = [p for p in _tree(below, None) if p.status == ACTIVE_PROJECT and seen(p)]
+    projects = [p for p in _tree(below, None) if p.status == ACTIVE_PROJECT and is_visible(p)]
     include = call.includes()
-    return call.listed("projects", found, lambda p: shapes.project(call.data, p, call.viewer, include))
+    return call.listed("projects", projects, lambda p: shapes.project(call.data, p, call.viewer, include))
 
 
 def _tree(below: Mapping[int | None, list[Project]], parent_id: int | None) -> list[Project]:
-    found = []
+    projects = []
     for project in below.get(parent_id, ()):
-        found += [project, *_tree(below, project.id)]
-    return found
+        projects += [project, *_tree(below, project.id)]
+    return projects
 
 
 async def get_project(call: Call) -> web.Response:
@@ -97,8 +97,8 @@ def _project(call: Call, sent: Body) -> Project:
 def _known(sent: object, known: tuple[int, ...]) -> tuple[int, ...]:
     if not isinstance(sent, list):
         return known
-    wanted = set(map(str, sent))
-    return tuple(n for n in known if str(n) in wanted)
+    ids = set(map(str, sent))
+    return tuple(n for n in known if str(n) in ids)
 
 
 def _members(call: Call, project: Project, creator: User) -> None:
@@ -133,9 +133,9 @@ trackers = _listing("trackers", lambda data: map(shapes.ref, data.trackers.value
 async def versions(call: Call) -> web.Response:
     """Optional operation: return a project's versions. Responds 404 (unknown), 401, 403 (hidden)."""
     project = call.project()
-    found = [row for row in call.data.versions.values() if row.project_id == project.id]
-    shaped = [shapes.ref(row) | {"status": "open" if row.is_open else "closed"} for row in found]
-    return web.json_response({"versions": shaped, "total_count": len(found)})
+    rows = [row for row in call.data.versions.values() if row.project_id == project.id]
+    shaped = [shapes.ref(row) | {"status": "open" if row.is_open else "closed"} for row in rows]
+    return web.json_response({"versions": shaped, "total_count": len(rows)})
 
 
 async def memberships(call: Call) -> web.Response:

@@ -205,12 +205,12 @@ class Issues:
         return shape
 
     def _tree(self, row: Issue) -> list[Shape]:
-        found = []
+        children = []
         for child in filter(self._viewer.sees_issue, self._children.get(row.id, ())):
             below = self._tree(child)
             shape = picked(child, "id", "subject") | {"tracker": ref(self._data.trackers[child.tracker_id])}
-            found.append(shape | ({"children": below} if below else {}))
-        return found
+            children.append(shape | ({"children": below} if below else {}))
+        return children
 
     def _sees_note(self, row: Issue, number: int) -> bool:
         note = row.notes[number - 1]
@@ -226,10 +226,10 @@ class Issues:
         return ref(field) | {"value": value}
 
     def _family(self, row: Issue) -> list[Issue]:
-        found = [row]
+        family = [row]
         for child in self._children.get(row.id, ()):
-            found += self._family(child)
-        return found
+            family += self._family(child)
+        return family
 
     def _estimate(self, row: Issue) -> float | None:
         known = [i.estimated_hours for i in self._family(row) if i.estimated_hours is not None]

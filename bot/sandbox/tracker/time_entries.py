@@ -42,7 +42,7 @@ async def update_time_entry(call: Call) -> web.Response:
 
     Responds 404 (unknown), 403, 422.
     """
-    entry = call.found(call.data.time_entries)
+    entry = call.path_row(call.data.time_entries)
     if not call.viewer.edits_time(entry):
         raise HttpError(403)
     changed = _changed(call, entry, await call.body("time_entry"), new=False)
@@ -55,7 +55,7 @@ async def delete_time_entry(call: Call) -> web.Response:
 
     Responds 404 (unknown), 403, or 401 for an anonymous visitor.
     """
-    entry = call.found(call.data.time_entries)
+    entry = call.path_row(call.data.time_entries)
     call.require(call.viewer.edits_time(entry))
     call.data.deleted_time[entry.id] = call.data.time_entries.pop(entry.id)
     return call.updated()
@@ -117,8 +117,8 @@ def _target(call: Call, entry: TimeEntry, sent: Body, errors: list[str]) -> Proj
     data = call.data
     project = data.projects.get(entry.project_id)
     if sent.filled("project_id"):
-        wanted = sent["project_id"]
-        project = data.project(wanted) if isinstance(wanted, str | int) else None
+        project_key = sent["project_id"]
+        project = data.project(project_key) if isinstance(project_key, str | int) else None
         if project is None:
             errors.append("Project is invalid")
             return None

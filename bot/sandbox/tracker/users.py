@@ -28,7 +28,7 @@ async def get_user(call: Call) -> web.Response:
     if call.request.match_info["id"] == "current":
         user = call.user
     else:
-        user = call.found(call.data.users)
+        user = call.path_row(call.data.users)
         if not call.viewer.sees_user(user):
             raise HttpError(404)
     return web.json_response({"user": shapes.user(call.data, user, call.viewer, call.includes())})
@@ -37,7 +37,7 @@ async def get_user(call: Call) -> web.Response:
 async def get_role(call: Call) -> web.Response:
     """Return a role with its permissions. Responds 401 and 404."""
     call.require(call.viewer.user is not None)
-    role = call.found(call.data.roles)
+    role = call.path_row(call.data.roles)
     return web.json_response({"role": shapes.ref(role) | {"permissions": sorted(role.rights)}})
 
 
@@ -60,7 +60,7 @@ async def create_user(call: Call) -> web.Response:
 async def update_user(call: Call) -> web.Response:
     """Change an account, as an administrator. Responds 401, 403, 404, 422."""
     call.require(call.viewer.admin)
-    user = call.found(call.data.users)
+    user = call.path_row(call.data.users)
     call.data.users[user.id] = _changed(call, user, await call.body("user"))
     return call.updated()
 

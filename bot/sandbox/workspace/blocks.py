@@ -133,8 +133,8 @@ KIT = tomllib.loads(files("bot.sandbox.workspace").joinpath("block_kit.toml").re
 
 
 def _likeness(option: object) -> tuple[object, object]:
-    shown = as_object(option)
-    return shown.get("value"), as_object(shown.get("text")).get("text")
+    body = as_object(option)
+    return body.get("value"), as_object(body.get("text")).get("text")
 
 
 def _presets_offered(element: JsonObject) -> bool:
@@ -184,10 +184,12 @@ def rule(text: str) -> Rule:
         case "of":
             return by_type({kind: _object(kind, KIT[group][kind]) for group in words for kind in KIT[group]})
         case "plain" | "rich":
-            said = {"text": string(int(words[0]), 1)}
-            plain = {"plain_text": fields(said, {"emoji": rule("boolean")})}
+            text_rule = {"text": string(int(words[0]), 1)}
+            plain = {"plain_text": fields(text_rule, {"emoji": rule("boolean")})}
             return by_type(
-                plain if name == "plain" else {**plain, "mrkdwn": fields(said, {"verbatim": rule("boolean")})}
+                plain
+                if name == "plain"
+                else {**plain, "mrkdwn": fields(text_rule, {"verbatim": rule("boolean")})}
             )
     return NAMED.get(name) or _object(name, KIT["object"][name])
 
@@ -213,13 +215,13 @@ def elements_of(block: JsonObject) -> list[JsonObject]:
 
 
 def _check_ids(blocks: list[JsonObject], path: str) -> Iterator[str]:
-    seen: set[str] = set()
+    block_ids: set[str] = set()
     focused = 0
     for index, block in enumerate(blocks):
         block_id = block.get("block_id")
-        if isinstance(block_id, str) and block_id in seen:
+        if isinstance(block_id, str) and block_id in block_ids:
             yield problem(f"`block_id` {block_id} already exists", f"{path}/{index}/block_id")
-        seen.add(str(block_id))
+        block_ids.add(str(block_id))
         actions = [part.get("action_id") for part in elements_of(block) if part.get("action_id")]
         if len(actions) != len(set(map(str, actions))):
             yield problem("action_ids must be unique within a block", f"{path}/{index}")

@@ -122,12 +122,12 @@ class Exchange:
         if answer.outcome == "acknowledged":
             return False
         error, detail = UNANSWERED[answer.outcome]
-        said = f"{where} failed with the error “{error}”."
+        notice = f"{where} failed with the error “{error}”."
         if answer.outcome == "offline":
-            said += f" {detail}"
+            notice += f" {detail}"
         else:
             self.state.violate(where, error, detail)
-        self.state.toast(user.id, said)
+        self.state.toast(user.id, notice)
         return True
 
 

@@ -73,8 +73,8 @@ async def _comment(exchange: Exchange, user: User, details: Details, rich_text: 
     state, about = exchange.state, _trigger(exchange, user, details)
     payload = payloads.interaction(state, "view_submission", user) | {"trigger_id": about.pop("trigger_id")}
     view = {"id": state.new_id("V"), "type": "entity_comment", "callback_id": "work-object-post-comment"}
-    held = {"type": "rich_text_input", "rich_text_value": rich_text}
-    values = {"comment_input_block": {"comment_input_action": held}}
+    element = {"type": "rich_text_input", "rich_text_value": rich_text}
+    values = {"comment_input_block": {"comment_input_action": element}}
     payload["view"] = view | about | {"external_id": "", "state": {"values": values}}
     answer = await exchange.delivery.deliver("interactive", payload, takes_answer=True)
     if exchange.missed(user, "The comment", answer):
@@ -87,7 +87,7 @@ async def _comment(exchange: Exchange, user: User, details: Details, rich_text: 
 
 async def _press(exchange: Exchange, user: User, details: Details, action_id: str) -> None:
     state, about, message = exchange.state, _trigger(exchange, user, details), details.message
-    entity = details.shown or details.entity
+    entity = details.presentation or details.entity
     places = as_object(entity["entity_payload"].get("actions")).values()
     chosen = next(one for buttons in places for one in buttons if one["action_id"] == action_id)
     action = {

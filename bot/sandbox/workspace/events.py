@@ -107,8 +107,8 @@ def _with_app(exchange: Exchange, channel: Channel) -> bool:
 def _message(exchange: Exchange, message: Message) -> JsonObject:
     """Return a message as its events have it."""
     state = exchange.state
-    shown = payloads.message(state, message)
-    about = {key: value for key, value in shown.items() if key not in ("type", *OF_THREADS)}
+    payload = payloads.message(state, message)
+    about = {key: value for key, value in payload.items() if key not in ("type", *OF_THREADS)}
     if message.files:
         about["subtype"] = "file_share"
     if state.channels[message.channel].is_ext_shared:

@@ -64,7 +64,7 @@ def _text_fault(part: JsonObject, value: object) -> str | None:
 
 def faults(blocks: list[JsonObject], values: JsonObject) -> dict[str, str]:
     """Return what Slack's client rejects before it calls the app, as block ID to error message."""
-    found: dict[str, str] = {}
+    errors: dict[str, str] = {}
     for block in blocks:
         if block["type"] != "input":
             continue
@@ -73,13 +73,13 @@ def faults(blocks: list[JsonObject], values: JsonObject) -> dict[str, str]:
         value = values[block["block_id"]][part["action_id"]][key]
         if value in (None, "", []):
             if not block.get("optional"):
-                found[block["block_id"]] = "Please complete this required field."
+                errors[block["block_id"]] = "Please complete this required field."
         elif key == "value":
             if fault := _text_fault(part, value):
-                found[block["block_id"]] = fault
+                errors[block["block_id"]] = fault
         elif key == "files" and len(value) > part.get("max_files", len(value)):
-            found[block["block_id"]] = f"Please choose at most {part['max_files']}."
-    return found
+            errors[block["block_id"]] = f"Please choose at most {part['max_files']}."
+    return errors
 
 
 def definition(
@@ -100,10 +100,10 @@ def definition(
     return body
 
 
-def update_view(state: State, shown: View, view: object) -> None:
+def update_view(state: State, old_view: View, view: object) -> None:
     """Replace a view's definition; input stays where block and action IDs match."""
-    body = definition(state, view, shown.type, shown)
-    shown.body, shown.errors, shown.hash = body, None, state.new_hash()
-    shown.values = entered(body["blocks"], {}, shown.values)
-    shown.emptied += not shown.values
-    state.changed((shown.user,))
+    body = definition(state, view, old_view.type, old_view)
+    old_view.body, old_view.errors, old_view.hash = body, None, state.new_hash()
+    old_view.values = entered(body["blocks"], {}, old_view.values)
+    old_view.emptied += not old_view.values
+    state.changed((old_view.user,))

@@ -55,12 +55,12 @@ def command(exchange: Exchange, user: User, channel: Channel, typed: str) -> Non
             return
         reply = answer.payload if isinstance(answer.payload, dict) else {"text": str(answer.payload)}
         try:
-            said = content(state, reply, name)
+            new_content = content(state, reply, name)
         except ApiError as api_error:
             state.violate(name, api_error.error, api_error.detail)
             state.toast(user.id, f"{name} failed with the error “{api_error.error}”.")
             return
-        post(state, channel, said, to=None if reply.get("response_type") == "in_channel" else user.id)
+        post(state, channel, new_content, to=None if reply.get("response_type") == "in_channel" else user.id)
 
     exchange.background_tasks.start(run())
 
@@ -201,7 +201,7 @@ def _invite(exchange: Exchange, user: User, channel: Channel, typed: str) -> Non
     state = exchange.state
     if channel.kind == "im":
         raise PageError("You can't add people to a direct message.")
-    mentioned = [state.users[found] for found in MENTIONED.findall(as_command(state, typed))]
+    mentioned = [state.users[user_id] for user_id in MENTIONED.findall(as_command(state, typed))]
     if not mentioned:
         raise PageError(f"Type who to add, such as {INVITE.command} {INVITE.usage_hint}.")
     for invited in mentioned:
@@ -227,8 +227,8 @@ def submit(exchange: Exchange, user: User, view: View, posted: object) -> dict[s
     if view.busy:
         raise PageError("This form is already being submitted.")
     view.values = entered(view.blocks, posted, view.values)
-    if found := faults(view.blocks, view.values):
-        return found
+    if errors := faults(view.blocks, view.values):
+        return errors
     view.busy, view.errors = True, None
     state.changed((user.id,))
     exchange.background_tasks.start(_submit(exchange, user, view))

@@ -134,7 +134,7 @@ class Details:
     message: Message
     link: str
     triggers: list[str] = field(default_factory=list)
-    shown: JsonObject | None = None
+    presentation: JsonObject | None = None
     error: JsonObject | None = None
     errors: JsonObject = field(default_factory=dict)
     comments: list[JsonObject] | None = None

@@ -105,7 +105,7 @@ class PageApi:
             raise PageError("This channel is archived, so you can't post in it.")
         return channel
 
-    def _found(self, user: User, channel_id: object, ts: object, *, deleted: bool = False) -> Message:
+    def _message_at(self, user: User, channel_id: object, ts: object, *, deleted: bool = False) -> Message:
         """Return a message that the user sees; with `deleted`, also the tombstone that heads a thread."""
         message = self._state.find(self._channel(user, channel_id).id, str(ts))
         gone = message is None or (message.is_tombstone and not deleted)
@@ -115,17 +115,17 @@ class PageApi:
 
     def _view(self, user: User, view_id: object) -> View:
         home = self._state.homes.get(user.id)
-        shown = home if home and home.id == view_id else self._state.views.get(str(view_id))
-        if shown is None or shown.user != user.id:
+        view = home if home and home.id == view_id else self._state.views.get(str(view_id))
+        if view is None or view.user != user.id:
             raise Gone("This form is no longer open.")
-        return shown
+        return view
 
     def _source(self, user: User, body: JsonObject) -> Message | View:
         source = as_object(body.get("source"))
         if "view" in source:
             return self._view(user, as_object(source["view"]).get("id"))
         where = as_object(source.get("message"))
-        return self._found(user, where.get("channel"), where.get("ts"))
+        return self._message_at(user, where.get("channel"), where.get("ts"))
 
     async def _index(self, _: web.Request) -> web.StreamResponse:
         return web.FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-store"})
@@ -137,16 +137,16 @@ class PageApi:
         return web.FileResponse(path, headers={"Cache-Control": "no-store"})
 
     async def _snapshot(self, request: web.Request) -> web.StreamResponse:
-        wanted = request.query.get("user") or next(
+        user_id = request.query.get("user") or next(
             user.id for user in self._state.users.values() if user.is_choice
         )
-        user = self._user(wanted)
+        user = self._user(user_id)
         connected, linked = (
             self.exchange.delivery.connected,
             await self.linked() if self.linked else frozenset(),
         )
-        shown = snapshot(self._state, user, self.service_panel, connected=connected, linked=linked)
-        return web.json_response(shown, headers={"Cache-Control": "no-store"})
+        body = snapshot(self._state, user, self.service_panel, connected=connected, linked=linked)
+        return web.json_response(body, headers={"Cache-Control": "no-store"})
 
     async def _news(self, request: web.Request) -> web.StreamResponse:
         socket = web.WebSocketResponse(heartbeat=30.0, max_msg_size=4096)
@@ -194,7 +194,7 @@ class PageApi:
         if not text and not files:
             raise PageError("Type a message first.")
         parent = body.get("thread_ts")
-        thread = self._found(user, channel.id, parent, deleted=True) if parent else None
+        thread = self._message_at(user, channel.id, parent, deleted=True) if parent else None
         message = Message(
             ts=self._state.new_ts(),
             channel=channel.id,
@@ -215,7 +215,7 @@ class PageApi:
         return text
 
     async def _edit(self, user: User, body: JsonObject) -> None:
-        message = self._found(user, self._open_channel(user, body.get("channel")).id, body.get("ts"))
+        message = self._message_at(user, self._open_channel(user, body.get("channel")).id, body.get("ts"))
         text = self._typed(body)
         if message.user != user.id:
             raise PageError("You can only edit your own messages.")
@@ -239,7 +239,7 @@ class PageApi:
 
     async def _shortcut(self, user: User, body: JsonObject) -> None:
         channel = self._channel(user, body["channel"]) if body.get("channel") else None
-        message = self._found(user, body.get("channel"), body["ts"]) if body.get("ts") else None
+        message = self._message_at(user, body.get("channel"), body["ts"]) if body.get("ts") else None
         interactions.shortcut(self.exchange, user, str(body.get("callback_id")), channel, message)
 
     async def _action(self, user: User, body: JsonObject) -> None:
@@ -270,15 +270,15 @@ class PageApi:
             self._state.changed((user.id,))
             return
         if "url" in body:
-            message, url = self._found(user, body.get("channel"), body.get("ts")), str(body["url"])
+            message, url = self._message_at(user, body.get("channel"), body.get("ts")), str(body["url"])
             if url not in message.entities:
                 raise PageError("This link has no details.")
             details.opened(self.exchange, user, message, url)
-        elif shown := self._state.details.get(user.id):
-            details.act(self.exchange, user, shown, body)
+        elif opened := self._state.details.get(user.id):
+            details.act(self.exchange, user, opened, body)
 
     async def _react(self, user: User, body: JsonObject) -> None:
-        message = self._found(user, body.get("channel"), body.get("ts"))
+        message = self._message_at(user, body.get("channel"), body.get("ts"))
         message.reactions.append(str(body.get("name")))
         self._state.changed(self._state.channels[message.channel].members)
         events.reacted(self.exchange, user, message)
@@ -290,7 +290,7 @@ class PageApi:
         return {"execution": events.step_executed(self.exchange, user, name, inputs)}
 
     async def _delete(self, user: User, body: JsonObject) -> None:
-        message = self._found(user, body.get("channel"), body.get("ts"))
+        message = self._message_at(user, body.get("channel"), body.get("ts"))
         if user.id not in (message.to, message.user):
             raise PageError("You can only delete your own messages.")
         self._state.remove(message)

@@ -153,15 +153,15 @@ def shared_file(state: State, file: File, channel: Channel) -> JsonObject:
     }
 
 
-def message(state: State, found: Message, *, metadata: bool = True) -> JsonObject:
+def message(state: State, row: Message, *, metadata: bool = True) -> JsonObject:
     answer: JsonObject = {
         "type": "message",
-        **picked(found, "user", "ts", "text"),
-        "team": state.users[found.user].team_id,
+        **picked(row, "user", "ts", "text"),
+        "team": state.users[row.user].team_id,
     }
-    if found.is_tombstone:
+    if row.is_tombstone:
         answer |= {"subtype": "tombstone", "user": "USLACKBOT", "hidden": True}
-    elif found.by_app:
+    elif row.by_app:
         answer |= {
             "bot_id": state.app.bot_id,
             "app_id": state.app.id,
@@ -174,25 +174,25 @@ def message(state: State, found: Message, *, metadata: bool = True) -> JsonObjec
                 "team_id": state.team.id,
             },
         }
-    if found.blocks:
-        answer["blocks"] = found.blocks
-    if found.files:
-        channel = state.channels[found.channel]
-        answer["files"] = [shared_file(state, state.files[key], channel) for key in found.files]
+    if row.blocks:
+        answer["blocks"] = row.blocks
+    if row.files:
+        channel = state.channels[row.channel]
+        answer["files"] = [shared_file(state, state.files[key], channel) for key in row.files]
         answer["upload"] = False
-    if found.edited is not None:
-        answer["edited"] = {"user": found.user, "ts": found.edited}
-    if metadata and found.metadata is not None:
-        answer["metadata"] = found.metadata
-    replies = state.replies(found)
-    if found.thread_ts is not None:
-        answer["thread_ts"] = found.thread_ts
-        parent = state.find(found.channel, found.thread_ts)
+    if row.edited is not None:
+        answer["edited"] = {"user": row.user, "ts": row.edited}
+    if metadata and row.metadata is not None:
+        answer["metadata"] = row.metadata
+    replies = state.replies(row)
+    if row.thread_ts is not None:
+        answer["thread_ts"] = row.thread_ts
+        parent = state.find(row.channel, row.thread_ts)
         if parent is not None:
             answer["parent_user_id"] = parent.user
     elif replies:
         answer |= {
-            "thread_ts": found.ts,
+            "thread_ts": row.ts,
             "reply_count": len(replies),
             "reply_users": sorted({reply.user for reply in replies}),
             "latest_reply": replies[-1].ts,
@@ -200,21 +200,21 @@ def message(state: State, found: Message, *, metadata: bool = True) -> JsonObjec
     return answer
 
 
-def view(state: State, found: View) -> JsonObject:
+def view(state: State, row: View) -> JsonObject:
     answer = {
-        "id": found.id,
+        "id": row.id,
         "team_id": state.team.id,
-        "type": found.type,
-        **found.body,
-        "state": {"values": found.values},
-        "hash": found.hash,
-        "root_view_id": found.root_id,
-        "previous_view_id": found.previous_id,
+        "type": row.type,
+        **row.body,
+        "state": {"values": row.values},
+        "hash": row.hash,
+        "root_view_id": row.root_id,
+        "previous_view_id": row.previous_id,
         "app_id": state.app.id,
         "app_installed_team_id": state.team.id,
         "bot_id": state.app.bot_id,
     }
-    if found.type == "home":
+    if row.type == "home":
         answer |= {
             "title": {"type": "plain_text", "text": "View Title", "emoji": True},
             "submit": None,

@@ -66,7 +66,7 @@ def check_tokens(state: State, where: str, *parts: object) -> None:
 
 def _unknown(part: object) -> Iterator[str]:
     if isinstance(part, str):
-        yield from (found[0] for found in TOKEN.finditer(part) if not KNOWN.fullmatch(found[1]))
+        yield from (token[0] for token in TOKEN.finditer(part) if not KNOWN.fullmatch(token[1]))
     elif isinstance(part, list | tuple):
         for item in part:
             yield from _unknown(item)
@@ -105,26 +105,30 @@ def thread_of(state: State, channel: Channel, thread_ts: object) -> str | None:
 
 
 def post(
-    state: State, channel: Channel, said: Content, *, to: str | None = None, thread: str | None = None
+    state: State, channel: Channel, new_content: Content, *, to: str | None = None, thread: str | None = None
 ) -> Message:
     return state.post(
         Message(
             ts=state.new_ts(),
             channel=channel.id,
             user=state.app.bot_user_id,
-            text=said.text,
-            blocks=said.blocks,
+            text=new_content.text,
+            blocks=new_content.blocks,
             thread_ts=thread,
             to=to,
             by_app=True,
-            metadata=said.metadata,
+            metadata=new_content.metadata,
         )
     )
 
 
-def replace(state: State, message: Message, said: Content, *, mark: bool) -> None:
+def replace(state: State, message: Message, new_content: Content, *, mark: bool) -> None:
     """Replace a message's content; `mark` labels it as edited."""
-    message.text, message.blocks, message.metadata = said.text, said.blocks, said.metadata
+    message.text, message.blocks, message.metadata = (
+        new_content.text,
+        new_content.blocks,
+        new_content.metadata,
+    )
     message.unfurls, message.entities = {}, {}
     if mark:
         message.edited = state.new_ts()
@@ -149,21 +153,21 @@ def _encoded(state: State, text: str, tokens: Iterable[str], *, with_names: bool
     pattern = "|".join(tokens).replace("{people}", "|".join(longest_first))
     pattern = pattern.replace("{channels}", "|".join(map(re.escape, channels)))
 
-    def encoded(found: re.Match[str]) -> str:
-        match found.lastgroup:
+    def encoded(match: re.Match[str]) -> str:
+        match match.lastgroup:
             case "url":
-                return f"<{escape(found['url'], quote=False)}|{escape(found['label'], quote=False)}>"
+                return f"<{escape(match['url'], quote=False)}|{escape(match['label'], quote=False)}>"
             case "address":
-                return f"<{escape(found['address'], quote=False)}>"
+                return f"<{escape(match['address'], quote=False)}>"
             case "channel":
-                channel = channels[found["channel"].lower()]
+                channel = channels[match["channel"].lower()]
                 return f"<#{channel.id}|{channel.name}>"
             case _:
-                user = people[found["person"].casefold()]
+                user = people[match["person"].casefold()]
                 return f"<@{user.id}|{user.name}>" if with_names else f"<@{user.id}>"
 
     result, end = "", 0
-    for found in re.finditer(pattern, text):
-        result += escape(text[end : found.start()], quote=False) + encoded(found)
-        end = found.end()
+    for match in re.finditer(pattern, text):
+        result += escape(text[end : match.start()], quote=False) + encoded(match)
+        end = match.end()
     return result + escape(text[end:], quote=False)

@@ -87,6 +87,6 @@ class ResponseUrls:
         if replaces:
             detail = "There was no message to replace, so a new one was posted."
             self.state.violate(WHERE, "no_original", detail)
-        said = content(self.state, body, WHERE)
+        new_content = content(self.state, body, WHERE)
         thread = thread_of(self.state, channel, body.get("thread_ts"))
-        post(self.state, channel, said, to=None if in_channel else url.user, thread=thread)
+        post(self.state, channel, new_content, to=None if in_channel else url.user, thread=thread)

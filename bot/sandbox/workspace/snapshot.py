@@ -44,37 +44,37 @@ def _channel(state: State, channel: Channel, user: User) -> JsonObject:
     }
 
 
-def file(found: File) -> JsonObject:
-    return picked(found, "id", "name", "size", "mimetype") | {"url": f"/page/files/{found.id}"}
+def file(row: File) -> JsonObject:
+    return picked(row, "id", "name", "size", "mimetype") | {"url": f"/page/files/{row.id}"}
 
 
-def _message(state: State, found: Message) -> JsonObject:
+def _message(state: State, row: Message) -> JsonObject:
     return {
-        **picked(found, "ts", "channel", "user", "text", "blocks", "thread_ts", "reactions"),
-        "username": state.users[found.user].real_name,
-        "reply_count": len(state.replies(found)) if found.thread_ts is None else 0,
-        "edited": found.edited is not None,
-        "ephemeral": found.to is not None,
-        "files": [file(state.files[key]) for key in found.files],
-        "is_bot": found.by_app,
+        **picked(row, "ts", "channel", "user", "text", "blocks", "thread_ts", "reactions"),
+        "username": state.users[row.user].real_name,
+        "reply_count": len(state.replies(row)) if row.thread_ts is None else 0,
+        "edited": row.edited is not None,
+        "ephemeral": row.to is not None,
+        "files": [file(state.files[key]) for key in row.files],
+        "is_bot": row.by_app,
         "unfurls": [
-            {"url": url, "blocks": shown.get("blocks", []), "has_details": url in found.entities}
-            for url, shown in found.unfurls.items()
+            {"url": url, "blocks": unfurl.get("blocks", []), "has_details": url in row.entities}
+            for url, unfurl in row.unfurls.items()
         ],
     }
 
 
-def _view(state: State, found: View) -> JsonObject:
-    return payloads.view(state, found) | picked(found, "errors", "busy", "emptied")
+def _view(state: State, row: View) -> JsonObject:
+    return payloads.view(state, row) | picked(row, "errors", "busy", "emptied")
 
 
-def _details(found: Details | None) -> JsonObject | None:
-    if found is None:
+def _details(row: Details | None) -> JsonObject | None:
+    if row is None:
         return None
-    return picked(found, "error", "errors", "comments", "cursor", "can_post", "comment_error") | {
-        "id": found.triggers[0],
-        "entity": found.shown or found.entity,
-        "waiting": found.shown is None and found.error is None,
+    return picked(row, "error", "errors", "comments", "cursor", "can_post", "comment_error") | {
+        "id": row.triggers[0],
+        "entity": row.presentation or row.entity,
+        "waiting": row.presentation is None and row.error is None,
     }
 
 
@@ -136,11 +136,11 @@ def snapshot(
         "channels": [_channel(state, channel, user) for channel in channels],
         "messages": {
             channel.id: [
-                _message(state, found) for found in state.messages[channel.id] if found.to in (None, user.id)
+                _message(state, row) for row in state.messages[channel.id] if row.to in (None, user.id)
             ]
             for channel in channels
         },
-        "views": [_view(state, found) for found in state.stack(user.id)],
+        "views": [_view(state, row) for row in state.stack(user.id)],
         "home": _view(state, home) if home else None,
         "details": _details(state.details.get(user.id)),
         "panel": _panel(state, service_panel),

@@ -20,8 +20,8 @@ class Arguments:
             key: value for key, value in given.items() if key != "token" and value is not None
         }
         for key in STRUCTURED & self.all.keys():
-            if isinstance(text := self.all[key], str) and (found := parsed(text)) is not None:
-                self.all[key] = found  # invalid JSON stays as it is for the method to reject
+            if isinstance(text := self.all[key], str) and (structure := parsed(text)) is not None:
+                self.all[key] = structure  # invalid JSON stays as it is for the method to reject
 
     def text(self, name: str) -> str:
         """Return a text argument, or an empty string when it is missing."""

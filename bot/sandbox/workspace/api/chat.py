@@ -39,8 +39,8 @@ def _own(state: State, given: Arguments, error: str) -> Message:
 
 def post_message(state: State, given: Arguments) -> JsonObject:
     channel = _target(state, given.required("channel")[0])
-    said = content(state, given.all, "chat.postMessage")
-    message = post(state, channel, said, thread=thread_of(state, channel, given.text("thread_ts")))
+    new_content = content(state, given.all, "chat.postMessage")
+    message = post(state, channel, new_content, thread=thread_of(state, channel, given.text("thread_ts")))
     return {"channel": channel.id, "ts": message.ts, "message": payloads.message(state, message)}
 
 
@@ -49,13 +49,13 @@ def post_ephemeral(state: State, given: Arguments) -> JsonObject:
     channel = _target(state, name)
     if user not in channel.members:
         raise ApiError("user_not_in_channel", "The user isn't in the channel.")
-    said = content(state, given.all, "chat.postEphemeral")
+    new_content = content(state, given.all, "chat.postEphemeral")
     thread = thread_of(state, channel, given.text("thread_ts"))
     first = state.find(channel.id, thread) if thread else None
     if first and not state.replies(first):
         detail = "Slack shows ephemeral messages only in threads that have replies."
         state.violate("chat.postEphemeral", "inactive_thread", detail)
-    return {"message_ts": post(state, channel, said, to=user, thread=thread).ts}
+    return {"message_ts": post(state, channel, new_content, to=user, thread=thread).ts}
 
 
 def update(state: State, given: Arguments) -> JsonObject:
@@ -65,10 +65,10 @@ def update(state: State, given: Arguments) -> JsonObject:
         raise ApiError("is_inactive", "The message is in an archived channel.", broken=False)
     new: JsonObject = {"blocks": message.blocks, "metadata": message.metadata, **given.all}
     new["metadata"] = new["metadata"] or None  # an empty object removes it
-    said = content(state, new, "chat.update", max_length=MAX_TEXT)
-    replace(state, message, said, mark=True)
-    shown = payloads.message(state, message)
-    return {"channel": message.channel, "ts": message.ts, "text": message.text, "message": shown}
+    new_content = content(state, new, "chat.update", max_length=MAX_TEXT)
+    replace(state, message, new_content, mark=True)
+    payload = payloads.message(state, message)
+    return {"channel": message.channel, "ts": message.ts, "text": message.text, "message": payload}
 
 
 def delete(state: State, given: Arguments) -> JsonObject:
@@ -83,11 +83,11 @@ def unfurl(state: State, given: Arguments) -> JsonObject:
         raise ApiError("cannot_find_message", "The message doesn't exist.")
     metadata = given.all.get("metadata")
     answer = attach(state, message, metadata) if metadata is not None else {}
-    for url, shown in as_object(given.all.get("unfurls")).items():
-        if problems := check_blocks(as_object(shown).get("blocks", []), "message", "/unfurls/blocks"):
+    for url, unfurl_body in as_object(given.all.get("unfurls")).items():
+        if problems := check_blocks(as_object(unfurl_body).get("blocks", []), "message", "/unfurls/blocks"):
             raise ApiError("cannot_unfurl_url", messages=problems)
-        check_tokens(state, "chat.unfurl", as_object(shown).get("blocks"))
-        message.unfurls[url] = as_object(shown)
+        check_tokens(state, "chat.unfurl", as_object(unfurl_body).get("blocks"))
+        message.unfurls[url] = as_object(unfurl_body)
     state.changed(state.channels[message.channel].members)
     return answer
 

@@ -36,8 +36,8 @@ def _page(
     begin = 0
     if cursor := given.text("cursor"):
         try:
-            wanted = base64.b64decode(cursor, validate=True).decode().removeprefix("next:")
-            begin = [name(item) for item in items].index(wanted)
+            item_name = base64.b64decode(cursor, validate=True).decode().removeprefix("next:")
+            begin = [name(item) for item in items].index(item_name)
         except (binascii.Error, ValueError):
             raise ApiError("invalid_cursor", "The cursor is invalid.") from None
     end = begin + min(limit, maximum)
@@ -82,15 +82,15 @@ def of_member(state: State, given: Arguments) -> JsonObject:
     for kind in sorted(kinds):
         need_scope(state, READ_SCOPES[kind].format("read"))
     members = {state.app.bot_user_id, given.text("user") or state.app.bot_user_id}
-    wanted = [
+    matches = [
         channel
         for channel in state.channels.values()
         if channel.kind in kinds
         and members <= channel.members
         and not (given.flag("exclude_archived") and channel.is_archived)
     ]
-    shown, following = _page(given, wanted, lambda channel: channel.id)
-    channels = [payloads.conversation(state, channel) for channel in shown]
+    page, following = _page(given, matches, lambda channel: channel.id)
+    channels = [payloads.conversation(state, channel) for channel in page]
     for channel in channels:
         channel.pop("is_member", None)
     return {"channels": channels, "response_metadata": {"next_cursor": following}}
@@ -103,7 +103,7 @@ def _of_history(state: State, given: Arguments) -> Channel:
     return channel
 
 
-def _shown(state: State, given: Arguments, messages: Sequence[Message]) -> list[JsonObject]:
+def _payloads(state: State, given: Arguments, messages: Sequence[Message]) -> list[JsonObject]:
     metadata = given.flag("include_all_metadata") and "metadata.message:read" in state.app.scopes
     return [payloads.message(state, message, metadata=metadata) for message in messages]
 
@@ -116,7 +116,7 @@ def history(state: State, given: Arguments) -> JsonObject:
     channel = _of_history(state, given)
     oldest, latest = given.text("oldest") or "0", given.text("latest") or "9" * 20
     inclusive, upward = given.flag("inclusive"), bool(given.text("oldest")) and not given.text("latest")
-    found = [
+    messages = [
         message
         for message in state.messages[channel.id]
         if message.to is None
@@ -126,11 +126,11 @@ def history(state: State, given: Arguments) -> JsonObject:
             or (inclusive and message.ts in (oldest, latest))
         )
     ]
-    shown, following = _page(
-        given, found if upward else found[::-1], lambda message: message.ts, maximum=state.history_page
+    page, following = _page(
+        given, messages if upward else messages[::-1], lambda message: message.ts, maximum=state.history_page
     )
     return {
-        "messages": _shown(state, given, shown[::-1] if upward else shown),
+        "messages": _payloads(state, given, page[::-1] if upward else page),
         "has_more": bool(following),
         "pin_count": 0,
         "response_metadata": {"next_cursor": following},
@@ -156,9 +156,9 @@ def replies(state: State, given: Arguments) -> JsonObject:
     oldest, latest = float(given.text("oldest") or 0), float(given.text("latest") or math.inf)
     between = [reply for reply in state.replies(parent or message) if oldest < float(reply.ts) < latest]
     thread = [parent or message, *between]
-    shown, following = _page(given, thread, lambda message: message.ts, maximum=state.history_page)
+    page, following = _page(given, thread, lambda message: message.ts, maximum=state.history_page)
     return {
-        "messages": _shown(state, given, shown),
+        "messages": _payloads(state, given, page),
         "has_more": bool(following),
         "response_metadata": {"next_cursor": following},
     }

@@ -51,7 +51,7 @@ def present(state: State, given: Arguments, triggers: Triggers) -> JsonObject:
             raise ApiError(
                 "entity_metadata_does_not_match_trigger", "These details belong to another entity."
             )
-        details.shown, details.error = entity, None
+        details.presentation, details.error = entity, None
     details.errors = {}
     state.changed()
     return {}
@@ -66,7 +66,7 @@ def present_comments(state: State, given: Arguments, triggers: Triggers) -> Json
     details.comments = [*(details.comments or ()), *given.all["comments"]]
     details.cursor = given.text("cursor") or None
     details.can_post = given.all.get("can_post_comment") is True
-    details.error = {"custom_message": said} if (said := given.text("error")) else details.error
+    details.error = {"custom_message": error_text} if (error_text := given.text("error")) else details.error
     state.changed()
     return {}
 

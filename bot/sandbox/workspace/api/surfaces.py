@@ -22,7 +22,7 @@ def _given_view(given: Arguments) -> object:
     return view
 
 
-def _shown(state: State, view: View) -> JsonObject:
+def _view_body(state: State, view: View) -> JsonObject:
     return {"view": payloads.view(state, view)}
 
 
@@ -57,7 +57,7 @@ def open_modal(state: State, given: Arguments, triggers: Triggers, *, on_top: bo
         state.close_all(trigger.user)
     view = _new(state, trigger.user, "modal", body, stack[-1] if on_top else None)
     state.push(view)
-    return _shown(state, view)
+    return _view_body(state, view)
 
 
 def update(state: State, given: Arguments) -> JsonObject:
@@ -67,15 +67,15 @@ def update(state: State, given: Arguments) -> JsonObject:
     if not view_id and not external_id:
         given.required("view_id")
     known = [*state.views.values(), *state.homes.values()]
-    shown = next(
+    old_view = next(
         (one for one in known if (one.id == view_id if view_id else one.body["external_id"] == external_id)),
         None,
     )
-    if shown is None:
+    if old_view is None:
         raise ApiError("not_found", "The view is no longer open.", broken=False)
-    _check_hash(given, shown)
-    update_view(state, shown, view)
-    return _shown(state, shown)
+    _check_hash(given, old_view)
+    update_view(state, old_view, view)
+    return _view_body(state, old_view)
 
 
 def publish(state: State, given: Arguments) -> JsonObject:
@@ -89,9 +89,9 @@ def publish(state: State, given: Arguments) -> JsonObject:
     else:
         home = state.homes[user] = _new(state, user, "home", definition(state, view, "home"))
         state.changed((user,))
-    return _shown(state, home)
+    return _view_body(state, home)
 
 
-def _check_hash(given: Arguments, shown: View) -> None:
-    if given.text("hash") not in ("", shown.hash):
+def _check_hash(given: Arguments, old_view: View) -> None:
+    if given.text("hash") not in ("", old_view.hash):
         raise ApiError("hash_conflict", "The view has changed since this hash.", broken=False)
