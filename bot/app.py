@@ -96,8 +96,10 @@ class Bot:
         self.platform = self._platform(workspaces, timings)
         self.parts = Parts.on(access, self.platform, workspaces)
         self.features = build(self.parts)
-        told = Failures(self.parts.shared(AccountHandlers))
-        self.dispatch = Dispatch(self.features, self.platform, self.store, told, self.in_flight, self._delays)
+        failures = Failures(self.parts.shared(AccountHandlers))
+        self.dispatch = Dispatch(
+            self.features, self.platform, self.store, failures, self.in_flight, self._delays
+        )
         recovery = CrashRecovery(workspaces, self.platform, self.dispatch.run_event)
         kinds = {**self.features.jobs, REQUEST: recovery.recover, MESSAGE: self.platform.posts.told}
         self.worker = Worker(self.store.jobs, kinds, self._delays.background_retry)

@@ -208,12 +208,12 @@ def load() -> Settings:
 
     Raises ConfigError with every invalid or missing variable, and never with a value, which may be a secret.
     """
-    found = given()
-    several = any(name in found for name in OAUTH)
+    values = given()
+    several = any(name in values for name in OAUTH)
     needed = [*(OAUTH if several else ["slack_bot_token"]), "service_base_url", "encryption_keys"]
-    if "slack_signing_secret" not in found:  # for HTTP mode
+    if "slack_signing_secret" not in values:  # for HTTP mode
         needed.append("slack_app_token")
-    return _checked(Settings, found, needed)
+    return _checked(Settings, values, needed)
 
 
 def load_storage(*, with_keys: bool) -> Storage:

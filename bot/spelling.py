@@ -25,26 +25,26 @@ GOVERNING = frozenset(
 """Words that take a following phrase into their sentence: `Users can't assign to me` is a subject."""
 
 
-def similar(wanted: str, names: Iterable[str], most: int, cutoff: float = 0.6) -> list[str]:
-    """The names that resemble `wanted`, best match first. A name counts by its first `LONGEST` characters."""
-    wanted, starts = wanted[:LONGEST], dict[str, list[str]]()
+def similar(word: str, names: Iterable[str], most: int, cutoff: float = 0.6) -> list[str]:
+    """The names that resemble `word`, best match first. A name counts by its first `LONGEST` characters."""
+    word, starts = word[:LONGEST], dict[str, list[str]]()
     for name in names:
         starts.setdefault(name[:LONGEST], []).append(name)
-    likely = starts if len(starts) <= COMPARED else _likely(wanted, starts)
-    found = get_close_matches(wanted, likely, most, cutoff)
-    return [name for start in found for name in starts[start]][:most]
+    likely = starts if len(starts) <= COMPARED else _likely(word, starts)
+    starts_of_matches = get_close_matches(word, likely, most, cutoff)
+    return [name for start in starts_of_matches for name in starts[start]][:most]
 
 
-def slip(wanted: str, names: Iterable[str]) -> str | None:
-    """The name that a slip of the finger made `wanted` of: one letter off, or two in seven."""
-    wanted, letters = wanted[:LONGEST], set(wanted[:LONGEST])
-    most = 1 if len(wanted) < _LONG else 2
+def slip(word: str, names: Iterable[str]) -> str | None:
+    """The name that a slip of the finger made `word` of: one letter off, or two in seven."""
+    word, letters = word[:LONGEST], set(word[:LONGEST])
+    most = 1 if len(word) < _LONG else 2
     likely = [
         name
         for name in names
-        if abs(len(name) - len(wanted)) <= most and len(letters.symmetric_difference(name)) <= 2 * most
+        if abs(len(name) - len(word)) <= most and len(letters.symmetric_difference(name)) <= 2 * most
     ]
-    near = ((_distance(wanted, name), name) for name in likely[:_COMPARED])
+    near = ((_distance(word, name), name) for name in likely[:_COMPARED])
     return min(((off, name) for off, name in near if 0 < off <= most), default=(0, None))[1]
 
 
@@ -52,9 +52,9 @@ def word_meant(typed: str, words: Iterable[str]) -> str | None:
     """Return the command's word that a typing error hides, but never one that removes something or means the
     opposite, as `unclose` does.
     """
-    found = None if typed.lower() in GOVERNING else slip(typed.lower(), words)
-    turned = found and typed.lower() in (f"un{found}", f"re{found}")
-    return None if found in DESTRUCTIVE or turned else found
+    word = None if typed.lower() in GOVERNING else slip(typed.lower(), words)
+    turned = word and typed.lower() in (f"un{word}", f"re{word}")
+    return None if word in DESTRUCTIVE or turned else word
 
 
 def _distance(one: str, other: str) -> int:
@@ -71,9 +71,9 @@ def _distance(one: str, other: str) -> int:
     return row[-1]
 
 
-def _likely(wanted: str, names: Iterable[str]) -> list[str]:
-    """The names with the most characters in common with `wanted`, at a fraction of a comparison's price."""
-    characters, length = set(wanted), len(wanted)
+def _likely(word: str, names: Iterable[str]) -> list[str]:
+    """The names with the most characters in common with `word`, at a fraction of a comparison's price."""
+    characters, length = set(word), len(word)
     return nsmallest(COMPARED, names, key=lambda name: len(characters ^ set(name)) + abs(length - len(name)))
 
 
@@ -113,7 +113,7 @@ def is_hashed_value(value: str) -> bool:
     return value.startswith(_KEY)
 
 
-def fingerprint(*held: str) -> str:
+def fingerprint(*contents: str) -> str:
     """A short mark of what a field holds, or shows first: equal unless that changed."""
-    text = ", ".join(option_value(one.replace("\r\n", "\n").strip()) for one in held)
+    text = ", ".join(option_value(one.replace("\r\n", "\n").strip()) for one in contents)
     return hashlib.sha256(text.encode()).hexdigest()[:MARK]

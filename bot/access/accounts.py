@@ -218,8 +218,8 @@ class Accounts:
 
 def _check_same(now: Session | Link, before: Session | Link) -> None:
     if now.user_id != before.user_id:
-        said = "You linked a different {service} account while I was working on this. Try again."
-        raise errors.UserError(said)
+        sentence = "You linked a different {service} account while I was working on this. Try again."
+        raise errors.UserError(sentence)
 
 
 def full_name(user: User) -> str:

@@ -124,7 +124,7 @@ class Catalogs:
         self._lists: TtlCache[tuple[Owner, SecretStr, int | None, str], tuple[Ref, ...] | None]
         self._lists = TtlCache(cached, MAX_CACHED, lambda refs: 1 + len(refs or ()))
         self._latest: TtlCache[tuple[Owner, SecretStr, int | None], _Seen]
-        self._latest = TtlCache(cached, MAX_CACHED, lambda seen: seen.weight)
+        self._latest = TtlCache(cached, MAX_CACHED, lambda values: values.weight)
         self._learned: TtlCache[tuple[Owner, SecretStr, int | None, int], CustomField | None]
         self._learned = TtlCache(cached, MAX_CACHED, lambda field: 1 + len(field.values if field else ()))
         self._required: TtlCache[tuple[Owner, int], Required] = TtlCache(REQUIRED_TTL)
@@ -151,13 +151,13 @@ class Catalogs:
         return Catalog(project_id, session.user_id, known, _merged(*chain(*custom_fields)))
 
     async def custom_fields_of(
-        self, session: Session, wanted: str | None, channel: Channel | None
+        self, session: Session, name: str | None, channel: Channel | None
     ) -> list[Ref]:
         """The custom fields of the named project, by default the channel's; of all projects for `any`."""
-        if wanted == "any":
+        if name == "any":
             project = None
-        elif wanted:
-            project = await self._projects.find(session, wanted)
+        elif name:
+            project = await self._projects.find(session, name)
         else:
             project = await self._projects.default_in(session, channel)
         catalog = await self.of(session, project.id if project else None, ["custom_fields"])
@@ -173,9 +173,9 @@ class Catalogs:
         fields = ((catalog.custom_field(number), value) for number, value in typed.items())
         return [(field, field.known(value)) for field, value in fields]
 
-    async def with_values(self, session: Session, catalog: Catalog, shown: Collection[int]) -> Catalog:
-        """The same with values of the `shown` custom fields of which the latest issues have none."""
-        empty = [field.id for field in catalog.custom_fields if field.id in shown and not field.values]
+    async def with_values(self, session: Session, catalog: Catalog, field_ids: Collection[int]) -> Catalog:
+        """The same with values of the custom fields `field_ids` of which the latest issues have none."""
+        empty = [field.id for field in catalog.custom_fields if field.id in field_ids and not field.values]
         learned = await self._values(session, catalog.project_id, empty)
         return replace(catalog, custom_fields=_merged(*catalog.custom_fields, *learned))
 
@@ -211,12 +211,12 @@ class Catalogs:
         if part == "assignees":
             return await self._assignees(session, project_id)
         if part == "people":
-            members, seen = await asyncio.gather(
+            members, latest = await asyncio.gather(
                 self._members(session, project_id), self._see(session, project_id)
             )
             users = (member for member in members or () if not isinstance(member, GroupRef))
             me = Ref(id=session.user_id, name=session.name)
-            return _by_name((me, *users, *seen.lists["assignees"], *seen.lists["people"]))
+            return _by_name((me, *users, *latest.lists["assignees"], *latest.lists["people"]))
         beyond, known = self._client.optional, await self._everywhere(session, part)
         if project_id and part in ("trackers", "categories"):
             project = await self._projects.detailed(session, project_id)
@@ -257,11 +257,11 @@ class Catalogs:
             return None
 
         async def read() -> tuple[Ref, ...] | None:
-            found = await self._client.optional.memberships(session.key, project_id)
-            groups = ((one.group, GroupRef) for one in found or () if one.group)
-            users = ((one.user, Ref) for one in found or () if one.user)
+            memberships = await self._client.optional.memberships(session.key, project_id)
+            groups = ((one.group, GroupRef) for one in memberships or () if one.group)
+            users = ((one.user, Ref) for one in memberships or () if one.user)
             refs = (kind(id=ref.id, name=ref.name) for ref, kind in (*users, *groups))
-            return None if found is None else tuple(refs)
+            return None if memberships is None else tuple(refs)
 
         return await self._list(session, project_id, "members", read)
 
@@ -293,10 +293,10 @@ class Catalogs:
 
     async def _custom_fields(self, session: Session, project_id: int | None) -> tuple[CustomField, ...]:
         """Custom fields from the project and its issues: Redmine's project omits fields for all projects."""
-        seen = self._see(session, project_id)
+        latest_values = self._see(session, project_id)
         if project_id is None:
-            return (await seen).custom_fields
-        project, latest = await asyncio.gather(self._projects.detailed(session, project_id), seen)
+            return (await latest_values).custom_fields
+        project, latest = await asyncio.gather(self._projects.detailed(session, project_id), latest_values)
         named = (CustomField(ref.id, ref.name) for ref in project.issue_custom_fields)
         return (*named, *latest.custom_fields)
 
@@ -313,8 +313,8 @@ class Catalogs:
         async def read() -> CustomField | None:
             having = IssueFilters(project_id=project_id, status="any", having=number, sort=LATEST_FIRST)
             with suppress(Refused):
-                found = (await self._client.list_issues(session.key, having, limit=LEARNED)).items
-                values = [field for issue in found for field in issue.custom_fields if field.id == number]
+                issues = (await self._client.list_issues(session.key, having, limit=LEARNED)).items
+                values = [field for issue in issues for field in issue.custom_fields if field.id == number]
                 return _custom_field(values) if values else None
             return None
 
@@ -323,8 +323,8 @@ class Catalogs:
 
 def _merged(*fields: CustomField) -> tuple[CustomField, ...]:
     """The fields in the order of their IDs; later ones replace earlier ones."""
-    found = {field.id: field for field in fields}
-    return tuple(found[number] for number in sorted(found))
+    by_id = {field.id: field for field in fields}
+    return tuple(by_id[number] for number in sorted(by_id))
 
 
 def _seen(issues: Sequence[Issue]) -> _Seen:

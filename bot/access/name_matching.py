@@ -18,21 +18,21 @@ _NEAR = 3
 class UnknownName(UserError):
     """No item has the name that the user typed; `known` are those there are."""
 
-    says = "{none} called “{wanted}”{here}. {instead}"
+    says = "{none} called “{query}”{here}. {instead}"
     kind: str
-    wanted: str
+    query: str
     known: Sequence[Ref]
 
     @cached_property
     def near(self) -> list[Ref]:
         """The items with similar names, best match first."""
         by_name = {ref.name.casefold(): ref for ref in reversed(self.known)}
-        return [by_name[name] for name in similar(self.wanted.strip().casefold(), by_name, _NEAR)]
+        return [by_name[name] for name in similar(self.query.strip().casefold(), by_name, _NEAR)]
 
     @property
     def correction(self) -> tuple[str, str] | None:
         near = self.near[0].name if self.near else ""
-        return (self.wanted, near) if slip(self.wanted.strip().casefold(), [near.casefold()]) else None
+        return (self.query, near) if slip(self.query.strip().casefold(), [near.casefold()]) else None
 
     @property
     def none(self) -> str:
@@ -50,13 +50,13 @@ class UnknownName(UserError):
 
 
 class AmbiguousName(UserError):
-    says = "“{wanted}” could be {found}. Type more of the {what}'s name."
+    says = "“{query}” could be {candidates}. Type more of the {what}'s name."
     kind: str
-    wanted: str
+    query: str
     matches: Sequence[Ref]
 
     @property
-    def found(self) -> str:
+    def candidates(self) -> str:
         return listed(self.matches)
 
     @property
@@ -81,12 +81,12 @@ class NameIndex:
         self._known = known
         self._folded = [(ref.name.casefold(), ref) for ref in known]
 
-    def pick(self, wanted: str) -> Ref:
-        """The item that matches `wanted` by full name, ID, prefix or substring, ignoring case.
+    def pick(self, text: str) -> Ref:
+        """The item that matches `text` by full name, ID, prefix or substring, ignoring case.
 
         Raises UnknownName or AmbiguousName.
         """
-        query = wanted.strip().casefold()
+        query = text.strip().casefold()
         containing = [(name, ref) for name, ref in self._folded if query in name]
         matches = [ref for name, ref in containing if name == query]
         if not matches and re.fullmatch("#[0-9]{1,9}", query):
@@ -99,16 +99,16 @@ class NameIndex:
         if len(matches) == 1:
             return matches[0]
         if matches:
-            raise AmbiguousName(self._kind, wanted, matches)
-        raise UnknownName(self._kind, wanted, self._known)
+            raise AmbiguousName(self._kind, text, matches)
+        raise UnknownName(self._kind, text, self._known)
 
     def _with_id(self, number: int) -> list[Ref]:
         return [ref for ref in self._known if ref.id == number] or [Ref(id=number, name=f"#{number}")]
 
 
-def pick(kind: str, wanted: str, known: Sequence[Ref]) -> Ref:
+def pick(kind: str, text: str, known: Sequence[Ref]) -> Ref:
     """The item of `known` that `NameIndex` picks. Raises UnknownName or AmbiguousName."""
-    return NameIndex(kind, known).pick(wanted)
+    return NameIndex(kind, known).pick(text)
 
 
 def meant(error: AmbiguousName | UnknownName) -> Sequence[Ref]:

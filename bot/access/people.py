@@ -86,8 +86,8 @@ async def has_permission(
         }
         if not 0 < len(roles) <= MAX_ROLES:
             return None
-        found = await asyncio.gather(*(client.optional.role(session.key, role) for role in roles))
-        permissions = [role.permissions if role else None for role in found]
+        known_roles = await asyncio.gather(*(client.optional.role(session.key, role) for role in roles))
+        permissions = [role.permissions if role else None for role in known_roles]
         if any(not names.isdisjoint(any_of) for names in map(frozenset, filter(None, permissions))):
             return True
         return None if None in permissions else False

@@ -99,20 +99,20 @@ class Projects:
         """The open projects that the user can see, by name. Cached."""
 
         async def read() -> tuple[KnownProject, ...]:
-            found = [KnownProject.of(project) async for project in self._client.iter_projects(session.key)]
-            return tuple(sorted(found, key=lambda project: project.name.casefold()))
+            projects = [KnownProject.of(project) async for project in self._client.iter_projects(session.key)]
+            return tuple(sorted(projects, key=lambda project: project.name.casefold()))
 
         return await self._listed.get((session.owner, session.key), read)
 
-    async def find(self, session: Session, wanted: str) -> KnownProject:
+    async def find(self, session: Session, text: str) -> KnownProject:
         """The project with that name, identifier or ID. Raises UnknownName, AmbiguousName."""
         projects = await self.visible(session)
-        query = wanted.strip().casefold().lstrip("#")
+        query = text.strip().casefold().lstrip("#")
         for project in projects:
             if query in (project.identifier.casefold(), str(project.id)):
                 return project
         try:
-            ref = pick("project", wanted.strip(), _refs(projects))
+            ref = pick("project", text.strip(), _refs(projects))
         except (AmbiguousName, UnknownName):
             by_identifier = [p for p in projects if p.identifier.casefold().startswith(query)]
             if len(by_identifier) == 1:
@@ -166,10 +166,10 @@ class Projects:
                 if query in p.name.casefold() or query in p.identifier.casefold()
             )
 
-    async def show(self, owner: Owner, wanted: str) -> Project:
+    async def show(self, owner: Owner, name: str) -> Project:
         async with self._accounts.reading(owner) as session:
-            found = await self.find(session, wanted)
-            return await self._client.get_project(session.key, found.id, DETAILS)
+            project = await self.find(session, name)
+            return await self._client.get_project(session.key, project.id, DETAILS)
 
     async def create(self, owner: Owner, new: NewProject, attempted_at: datetime | None = None) -> Project:
         """Create the project once. Raises OutcomeUnknown only if it can't be found either.
@@ -179,8 +179,8 @@ class Projects:
         """
         session = await self._accounts.writing(owner)
         if attempted_at:
-            if found := await self._created_since(session, new, attempted_at):
-                return found
+            if existing := await self._created_since(session, new, attempted_at):
+                return existing
             session = await self._accounts.reverified(session)
         started = datetime.now(UTC)
         try:
@@ -190,24 +190,26 @@ class Projects:
                 "You can't create projects in {service}. Ask a {service} administrator for permission."
             ) from None
         except OutcomeUnknown:
-            found = await poll_until_found(partial(self._created_since, session, new, started), self._looks)
-            if found is None:
+            existing = await poll_until_found(
+                partial(self._created_since, session, new, started), self._looks
+            )
+            if existing is None:
                 raise
-            project = found
+            project = existing
         self._listed.discard((session.owner, session.key))
         return project
 
     async def _created_since(self, session: Session, new: NewProject, since: datetime) -> Project | None:
         try:
-            found = await self._client.get_project(session.key, new.identifier)
+            project = await self._client.get_project(session.key, new.identifier)
         except ServiceError:
             return None
-        recent = found.created_on is not None and found.created_on >= since - CLOCK_SKEW
-        return found if recent and found.name == new.name else None
+        recent = project.created_on is not None and project.created_on >= since - CLOCK_SKEW
+        return project if recent and project.name == new.name else None
 
-    async def set_default(self, owner: Owner, channel: Channel, wanted: str) -> KnownProject:
+    async def set_default(self, owner: Owner, channel: Channel, name: str) -> KnownProject:
         async with self._accounts.reading(owner) as session:
-            project = await self.find(session, wanted)
+            project = await self.find(session, name)
         await self._store.channels.set_default(owner, channel, project.id)
         return project
 
@@ -227,10 +229,10 @@ class Projects:
         except (NotFound, Forbidden):
             return None
 
-    async def chosen(self, session: Session, wanted: str | None, channel: Channel | None) -> KnownProject:
+    async def chosen(self, session: Session, name: str | None, channel: Channel | None) -> KnownProject:
         """The named project, the channel's, or the user's only one. Raises UserError if there is none."""
-        if wanted is not None:
-            return await self.find(session, wanted)
+        if name is not None:
+            return await self.find(session, name)
         if (default := await self.default_in(session, channel)) is not None:
             return default
         projects = await self.visible(session)

@@ -93,21 +93,21 @@ async def installed(store: Store, slack: AsyncWebClient) -> Finding:
         return wrong(name, f"Can't decrypt a workspace's token ({error}). Install the app there again.")
     if not count:
         return fine(name, f"No workspace has installed the app yet. Open {INSTALL_PATH} at the bot's URL.")
-    said = f"{count} installed" if count <= len(latest) else f"{count} installed, {len(latest)} checked"
+    summary = f"{count} installed" if count <= len(latest) else f"{count} installed, {len(latest)} checked"
     if problems := [one for one in await asyncio.gather(*map(problem, latest)) if one]:
         fix = f"{UPDATE_MANIFEST} if a scope is missing, then open {INSTALL_PATH} to install the app again."
-        return wrong(name, f"{said}. Problems: {', '.join(problems)}. {fix}")
-    return fine(name, f"{said}. All tokens work and have every required scope.")
+        return wrong(name, f"{summary}. Problems: {', '.join(problems)}. {fix}")
+    return fine(name, f"{summary}. All tokens work and have every required scope.")
 
 
 def _headers(answer: AsyncSlackResponse) -> dict[str, str]:
     return {header.lower(): value for header, value in (answer.headers or {}).items()}
 
 
-def _missing(headers: dict[str, str], wanted: Collection[str]) -> str:
+def _missing(headers: dict[str, str], required: Collection[str]) -> str:
     """The wanted scopes that a token lacks: the only part of the app's configuration a bot can see."""
     granted = {scope.strip() for scope in headers.get("x-oauth-scopes", "").split(",")}
-    return ", ".join(scope for scope in SCOPES if scope in wanted and scope not in granted)
+    return ", ".join(scope for scope in SCOPES if scope in required and scope not in granted)
 
 
 def _signing_secret(settings: Settings) -> Finding:

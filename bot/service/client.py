@@ -280,9 +280,9 @@ class OptionalOperations:
 
     async def latest_time(self, key: SecretStr, project_id: int) -> tuple[models.TimeEntry, ...] | None:
         """Return the user's own latest time entries in a project and its subprojects."""
-        wanted = {"user_id": "me", "project_id": str(project_id), "sort": "spent_on:desc", "limit": "25"}
+        params = {"user_id": "me", "project_id": str(project_id), "sort": "spent_on:desc", "limit": "25"}
         return await self._list(
-            key, Call("time_entries", "GET", "/time_entries.json", wanted), models.TimeEntry
+            key, Call("time_entries", "GET", "/time_entries.json", params), models.TimeEntry
         )
 
     async def delete_time_entry(self, key: SecretStr, entry_id: int, exists: Exists) -> None:
@@ -295,7 +295,7 @@ class OptionalOperations:
     async def memberships(self, key: SecretStr, project_id: int | str) -> list[models.Membership] | None:
         """Return a project's members and their roles, as many as MAX_PAGES have."""
         where = item_path("projects", project_id, "/memberships")
-        found: dict[int, models.Membership] = {}
+        memberships: dict[int, models.Membership] = {}
         offset = 0
         for _ in range(MAX_PAGES):
             call = read_page("memberships", where, {}, offset, PAGE)
@@ -304,11 +304,11 @@ class OptionalOperations:
             )
             if page is None:
                 return None
-            found |= {membership.id: membership for membership in page.items}
+            memberships |= {membership.id: membership for membership in page.items}
             offset += len(page.items)
             if not page.items or offset >= page.total_count:
                 break
-        return list(found.values())
+        return list(memberships.values())
 
     async def role(self, key: SecretStr, role_id: int) -> models.RoleRights | None:
         call = Call("role", "GET", f"/roles/{role_id}.json")
@@ -352,6 +352,6 @@ class OptionalOperations:
             raise EndpointMissing(error.method, error.path, error.status) from None
 
     async def _send(self, key: SecretStr, call: Call, read: Callable[[Answer], T]) -> T:
-        found = await self._transport.send(key, call, read)
+        result = await self._transport.send(key, call, read)
         self._missing.pop(call.operation, None)
-        return found
+        return result

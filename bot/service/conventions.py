@@ -136,8 +136,8 @@ def issue_number(base_url: str, url: str) -> int | None:
         return None
     if there.scheme not in {"http", "https"} or there.netloc.casefold() != here.netloc.casefold():
         return None
-    found = re.fullmatch(rf"{re.escape(here.path)}/issues/([0-9]{{1,12}})/?", there.path)
-    return int(found[1]) or None if found else None
+    match = re.fullmatch(rf"{re.escape(here.path)}/issues/([0-9]{{1,12}})/?", there.path)
+    return int(match[1]) or None if match else None
 
 
 T = TypeVar("T")
@@ -153,6 +153,6 @@ async def poll_until_found(find: Callable[[], Awaitable[T | None]], delays: Sequ
     for wait in delays:
         await asyncio.sleep(wait)
         with suppress(ServiceError, UserError):
-            if found := await find():
-                return found
+            if item := await find():
+                return item
     return None

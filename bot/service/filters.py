@@ -142,8 +142,8 @@ class IssueFilters:
                 self.query_id is not None and any(getattr(self, one.name) != one.default for one in others)
             ),
         }
-        for problem, found in problems.items():
-            if found:
+        for problem, is_broken in problems.items():
+            if is_broken:
                 raise ValueError(problem)
 
     def to_params(self) -> dict[str, str]:
@@ -280,21 +280,21 @@ def _fits(choice: object, ref: Ref | None) -> bool:
     return (ref is None) == (choice in ("none", "nobody"))
 
 
-def _holds(issue: Issue, field_id: int, wanted: str) -> bool:
-    if wanted == "me":
+def _holds(issue: Issue, field_id: int, text: str) -> bool:
+    if text == "me":
         return True
     for field in issue.custom_fields:
         if field.id == field_id:
             values = field.value if isinstance(field.value, tuple) else (field.value or "",)
-            return any(_alike(value, wanted) for value in values)
+            return any(_alike(value, text) for value in values)
     return False
 
 
-def _alike(value: str, wanted: str) -> bool:
+def _alike(value: str, text: str) -> bool:
     """Compare like the service: text fields by substring, numbers by value."""
-    if wanted.casefold() in value.casefold():
+    if text.casefold() in value.casefold():
         return True
     try:
-        return Decimal(value) == Decimal(wanted)
+        return Decimal(value) == Decimal(text)
     except InvalidOperation:
         return False

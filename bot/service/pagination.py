@@ -131,11 +131,11 @@ def iterate_issues(read: ReadIssues, filters: IssueFilters, path: str) -> AsyncG
 
 async def _by_ids(read: ReadIssues, filters: IssueFilters) -> AsyncGenerator[Issue, None]:
     """Yield issues by their IDs, one page at a time, and ask again for IDs that a capped page left out."""
-    wanted = sorted(set(filters.issue_ids))
-    while wanted:
-        some, wanted = wanted[:PAGE], wanted[PAGE:]
+    missing = sorted(set(filters.issue_ids))
+    while missing:
+        some, missing = missing[:PAGE], missing[PAGE:]
         page = await read(replace(filters, issue_ids=tuple(some)), 0, PAGE)
         for issue in page.items:
             yield issue
         if page.items and len(page.items) < page.total_count:
-            wanted = [number for number in some if number > page.items[-1].id] + wanted
+            missing = [number for number in some if number > page.items[-1].id] + missing

@@ -144,12 +144,12 @@ class Connections:
         slots = [self._calls]
         if upload:
             slots = [self._uploads_of.setdefault(key, asyncio.Semaphore(self._each)), self._uploads]
-        async with AsyncExitStack() as held:
+        async with AsyncExitStack() as stack:
             waiting = asyncio.timeout(self._timeouts.upload_free if upload else self._timeouts.free)
             try:
                 async with waiting:
                     for slot in slots:
-                        await held.enter_async_context(slot)
+                        await stack.enter_async_context(slot)
             except TimeoutError:
                 raise errors.NoFreeConnection(call.method, call.path) from None
             yield

@@ -25,8 +25,8 @@ class Channels:
     database: Database
 
     async def default_project(self, channel: Channel) -> int | None:
-        found = select(ChannelRow.project_id).filter_by(**vars(channel))
-        number: int | None = await self.database.scalar(found)
+        statement = select(ChannelRow.project_id).filter_by(**vars(channel))
+        number: int | None = await self.database.scalar(statement)
         return number
 
     async def set_default(self, by: Owner, channel: Channel, project_id: int | None) -> None:
@@ -34,8 +34,8 @@ class Channels:
 
     async def emoji(self, channel: Channel) -> str | None:
         """The name of the emoji that creates issues in a channel."""
-        found = select(ChannelRow.emoji).filter_by(**vars(channel))
-        name: str | None = await self.database.scalar(found)
+        statement = select(ChannelRow.emoji).filter_by(**vars(channel))
+        name: str | None = await self.database.scalar(statement)
         return name
 
     async def set_emoji(self, by: Owner, channel: Channel, emoji: str | None) -> None:

@@ -173,8 +173,8 @@ class StoredDigests:
         return await self._database.write(work)
 
     async def get(self, team_id: str, digest_id: int) -> Digest | None:
-        found = await self._found(sa.and_(DigestRow.team_id == team_id, DigestRow.id == digest_id))
-        return found[0] if found else None
+        digests = await self._found(sa.and_(DigestRow.team_id == team_id, DigestRow.id == digest_id))
+        return digests[0] if digests else None
 
     async def in_channel(self, team_id: str, channel_id: str) -> tuple[Digest, ...]:
         return await self._found(sa.and_(DigestRow.team_id == team_id, DigestRow.channel_id == channel_id))
@@ -330,10 +330,10 @@ class StoredDigests:
     async def covered(self, digests: Collection[int]) -> Mapping[int, Mapping[int, datetime]]:
         """Return the issues covered by these digests, and when each was opened or closed, by digest ID."""
         statement = sa.select(DigestIssueRow).where(DigestIssueRow.digest_id.in_(digests))
-        found: dict[int, dict[int, datetime]] = {digest: {} for digest in digests}
+        issues: dict[int, dict[int, datetime]] = {digest: {} for digest in digests}
         for row in await self._database.rows(statement):
-            found[row.digest_id][row.issue_id] = row.created_on
-        return found
+            issues[row.digest_id][row.issue_id] = row.created_on
+        return issues
 
     def advancing(
         self,

@@ -162,10 +162,10 @@ class StoredFollowed:
         ids = [key.removeprefix(f"{FOLLOWED}:").split("/") for key in keys]
         row, of_feeds = FollowedIssueRow, [tuple(map(int, each)) for each in ids if each[1:]]
         one = row.id.in_([int(each) for each, *rest in ids if not rest])
-        found = await self._found(
+        followed = await self._found(
             sa.and_(sa.or_(one, sa.tuple_(row.digest_id, row.issue_id).in_(of_feeds)), _AT_WORK)
         )
-        return {one.job_key: one for one in found}
+        return {one.job_key: one for one in followed}
 
     def changed(self, followed: Collection[Followed]) -> Sequence[Statement]:
         """The statements that let changes of these be shown."""

@@ -59,13 +59,13 @@ class Installations(AsyncInstallationStore):
         StoredSecretError if the tokens can't be decrypted.
         """
         organizations = and_(_ROW.enterprise_id == (enterprise_id or ""), _ROW.team_id.is_(None))
-        found = (
+        statement = (
             select(INSTALLATIONS)
             .where(_ROW.client_id == self._client_id, or_(_ROW.team_id == (team_id or ""), organizations))
             .order_by(_ROW.team_id.is_(None), _ROW.installed_at.desc(), _ROW.id.desc())
             .limit(1)
         )
-        row = await self._database.one(found)
+        row = await self._database.one(statement)
         return self._opened(row) if row else None
 
     async def latest(self, limit: int) -> tuple[int, list[Bot]]:

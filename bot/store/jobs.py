@@ -370,17 +370,17 @@ class Jobs:
         if connection.scalar(added.on_conflict_do_nothing().returning(JobRow.key)):
             return Job(key, won=True)
         dead = self.processes.dead(JobRow.holder, now).label("dead")
-        found = select(JobRow, dead).where(JobRow.key == key).with_for_update()
-        row = connection.execute(found).one_or_none()
+        statement = select(JobRow, dead).where(JobRow.key == key).with_for_update()
+        row = connection.execute(statement).one_or_none()
         if row is None:  # it was freed in the meantime
             return self._claim(key, kept, by, connection)
-        held = row.state == State.HELD
-        if held and not (row.dead or (row.holder == me and self._in_use[key] == 1)):  # this request's own
+        is_held = row.state == State.HELD
+        if is_held and not (row.dead or (row.holder == me and self._in_use[key] == 1)):  # this request's own
             return Job(key, won=False)
         lapsed = kept is not None and row.at <= now - kept
-        if not (held or lapsed) and (kept is not None or row.state == State.DONE):
+        if not (is_held or lapsed) and (kept is not None or row.state == State.DONE):
             return Job(key, won=False, done=True)
-        tried_at = row.at if held or not lapsed else None
+        tried_at = row.at if is_held or not lapsed else None
         tried_by = Owner.named(row.by) if tried_at and row.by else None
         if tried_by:
             mine["by"] = row.by

@@ -130,11 +130,14 @@ def notify(jobs: Jobs, connection: Connection, to: PendingNotice, digests: Colle
     """Add digests to the notice that its reader gets next."""
     if not digests:
         return
-    told = dict.fromkeys(digests, connection.execute(jobs.processes.clock).scalar_one())
+    notice_times = dict.fromkeys(digests, connection.execute(jobs.processes.clock).scalar_one())
     waiting = jobs.waiting(JobRow.key.startswith(to.reader, autoescape=True), connection)
     if waiting and waiting.content:
-        key, told = waiting.key, {**PendingNotice.model_validate(waiting.content).digests, **told}
+        key, notice_times = (
+            waiting.key,
+            {**PendingNotice.model_validate(waiting.content).digests, **notice_times},
+        )
     else:
         key = f"{to.reader}{secrets.token_hex(16)}"
-    content = to.model_copy(update={"digests": told}).model_dump(mode="json")
+    content = to.model_copy(update={"digests": notice_times}).model_dump(mode="json")
     connection.execute(jobs.putting(NOTICE, key, content))

@@ -116,11 +116,11 @@ class EncryptedValues:
 
     async def unreadable(self) -> int:
         """Return the number of stored API keys and tokens that no encryption key can decrypt."""
-        found = 0
+        count = 0
         for column in KEYS_AND_TOKENS:
             async for batch in self._batches(column, BATCH):
-                found += sum(not self.vault.fits(content) for *_, content in batch)
-        return found
+                count += sum(not self.vault.fits(content) for *_, content in batch)
+        return count
 
     async def _batches(self, column: Column[str], size: int) -> AsyncIterator[Sequence[Row[Any]]]:
         """Yield the rows that have a value: their primary key, and the value."""

@@ -132,7 +132,7 @@ class Editable:
         if not (error.field == "status" and isinstance(error.error, UnknownName)):
             return error
         try:
-            status = pick("status", error.error.wanted, self.every_status)
+            status = pick("status", error.error.query, self.every_status)
         except UserError:
             return error
         return self._not_allowed(status)

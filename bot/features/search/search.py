@@ -120,12 +120,12 @@ def correction(query: Query, error: AmbiguousName | UnknownName, right: Ref) -> 
 
     None if it isn't in any, or too long for a button.
     """
-    if "=" in error.wanted or len(error.wanted) > LONGEST:
+    if "=" in error.query or len(error.query) > LONGEST:
         return None
     for name in ("to", "author") if error.kind == "person" else (error.kind,):
         typed = getattr(query, name, ())
         for one in (typed,) if isinstance(typed, str) else typed or ():
-            if str(one).lstrip("!@") == error.wanted:
+            if str(one).lstrip("!@") == error.query:
                 return f"{name}:{one}={LEFT_OUT * str(one).startswith(LEFT_OUT)}#{right.id}"
     return None
 
