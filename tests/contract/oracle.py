@@ -62,7 +62,7 @@ class Depot:
     me: frozenset[int]
     zone: ZoneInfo
 
-    def found(self, *ways: Way) -> set[int]:
+    def matches(self, *ways: Way) -> set[int]:
         """Returns the numbers of the issues that match all the filters."""
         return {row["id"] for row in self.rows if all(way.fits(row) for way in ways)}
 
@@ -109,7 +109,7 @@ class Depot:
         best: dict[str, tuple[tuple[bool, int], Way]] = {}
         for way in self.ways():
             form = re.sub(r"(?<=[:,=.])([0-9-]+|\"[^\"]*\")", "…", way.typed)
-            fitting = (not self.found(way), len(self.found(way)))
+            fitting = (not self.matches(way), len(self.matches(way)))
             if form not in best or fitting < best[form][0]:
                 best[form] = (fitting, way)
         word = _subject("pallet")
@@ -117,7 +117,7 @@ class Depot:
 
     def pairs(self) -> list[tuple[Way, Way]]:
         """Returns the most telling pair of any two filters: few issues match both, more match each."""
-        alone = [(way, self.found(way)) for way in self.ways()]
+        alone = [(way, self.matches(way)) for way in self.ways()]
         best: dict[tuple[str, str], tuple[tuple[bool, int], tuple[Way, Way]]] = {}
         for (one, ones), (other, others) in combinations(alone, 2):
             both = ones & others
@@ -136,21 +136,24 @@ class Depot:
         names = {row[key]["id"]: row[key]["name"] for row in self.rows if key in row}
         first, *_, last = sorted(names)
         for numbers in (*((number,) for number in sorted(names)), (first, last), (UNKNOWN,)):
-            said = ",".join(
+            names_typed = ",".join(
                 f'"{names[n]}"' if names.get(n, "Closed") != "Closed" else f"#{n}" for n in numbers
             )
-            yield Way(option, {argument: numbers}, f"{option}:{said}", _among(key, *numbers))
+            yield Way(option, {argument: numbers}, f"{option}:{names_typed}", _among(key, *numbers))
 
     def _mine(self) -> Iterator[Way]:
         yield Way("to", {"assigned_to": ("me",)}, "to:me", _among("assigned_to", *self.me))
         [me, *_] = sorted(self.me)
         yield Way("author", {"author": ("me",)}, "author:me", _among("author", me))
 
-    def _numbers(self, option: str, argument: str, held: Callable[[Row], int | None]) -> Iterator[Way]:
-        numbers = sorted({number for row in self.rows if (number := held(row))})
+    def _numbers(self, option: str, argument: str, value_of: Callable[[Row], int | None]) -> Iterator[Way]:
+        numbers = sorted({number for row in self.rows if (number := value_of(row))})
         for chosen in ((numbers[0],), (numbers[0], numbers[-1]), (UNKNOWN,), (numbers[-1], UNKNOWN)):
             yield Way(
-                option, {argument: chosen}, f"{option}:{','.join(map(str, chosen))}", _one_of(held, chosen)
+                option,
+                {argument: chosen},
+                f"{option}:{','.join(map(str, chosen))}",
+                _one_of(value_of, chosen),
             )
 
     def _moments(self, option: str) -> Iterator[Way]:
@@ -220,8 +223,8 @@ def _among(key: str, *numbers: int) -> Fits:
     return lambda row: key in row and row[key]["id"] in numbers
 
 
-def _one_of(held: Callable[[Row], int | None], chosen: Collection[int]) -> Fits:
-    return lambda row: held(row) in chosen
+def _one_of(value_of: Callable[[Row], int | None], chosen: Collection[int]) -> Fits:
+    return lambda row: value_of(row) in chosen
 
 
 def _set_or_not(key: str, option: str, argument: str, none: str, any_: str) -> Iterator[Way]:
@@ -230,8 +233,10 @@ def _set_or_not(key: str, option: str, argument: str, none: str, any_: str) -> I
 
 
 def _status(word: str) -> Way:
-    wanted = {"open": (False,), "closed": (True,), "any": (False, True)}[word]
-    return Way("status", {"status": word}, f"status:{word}", lambda row: row["status"]["is_closed"] in wanted)
+    closed_states = {"open": (False,), "closed": (True,), "any": (False, True)}[word]
+    return Way(
+        "status", {"status": word}, f"status:{word}", lambda row: row["status"]["is_closed"] in closed_states
+    )
 
 
 def _subject(text: str) -> Way:
@@ -253,8 +258,8 @@ def _custom_field(number: int, value: str) -> Way:
     return Way(f"cf_{number}", given, f'cf_{number}:"{value}"', lambda row: value in _custom(row, number))
 
 
-def _spans(held: Iterable[date | None]) -> Iterator[tuple[str, date | None, date | None]]:
-    days = sorted(day for day in held if day)
+def _spans(dates: Iterable[date | None]) -> Iterator[tuple[str, date | None, date | None]]:
+    days = sorted(day for day in dates if day)
     early, late = days[len(days) // 3], days[-len(days) // 3]
     day_before, day_after = early - timedelta(days=1), late + timedelta(days=1)
     long_ago = days[0] - timedelta(days=400)
@@ -265,9 +270,9 @@ def _spans(held: Iterable[date | None]) -> Iterator[tuple[str, date | None, date
         yield str(day), day, day
 
 
-def _within(held: Callable[[Row], date | None], since: date | None, until: date | None) -> Fits:
+def _within(date_of: Callable[[Row], date | None], since: date | None, until: date | None) -> Fits:
     def fits(row: Row) -> bool:
-        day = held(row)
+        day = date_of(row)
         return day is not None and (since is None or day >= since) and (until is None or day <= until)
 
     return fits
@@ -277,6 +282,10 @@ def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def differing(told: Iterable[tuple[str, set[int], set[int]]]) -> dict[str, tuple[set[int], set[int]]]:
+def differing(results: Iterable[tuple[str, set[int], set[int]]]) -> dict[str, tuple[set[int], set[int]]]:
     """Returns the filters whose results differ from what they should find: missing issues, and extra ones."""
-    return {name: (expected - found, found - expected) for name, found, expected in told if found != expected}
+    return {
+        name: (expected - numbers, numbers - expected)
+        for name, numbers, expected in results
+        if numbers != expected
+    }

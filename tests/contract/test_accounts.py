@@ -21,13 +21,13 @@ async def test_a_key_answers_its_owner(client: Client, world: World) -> None:
 
 async def test_an_administrator_creates_and_changes_users(client: Client, world: World) -> None:
     chris, more = world.key("chris"), {"must_change_passwd": True, "send_information": True}
-    wanted = person(name="Nora").model_copy(update=more)
+    new_account = person(name="Nora").model_copy(update=more)
 
-    made = await client.create_user(chris, wanted)
+    made = await client.create_user(chris, new_account)
     await client.update_user(chris, made.id, UserChanges(lastname="Lund"))
 
     read = await client.get_user(chris, made.id)
-    assert (read.login, read.firstname, read.lastname) == (wanted.login, "Nora", "Lund")
+    assert (read.login, read.firstname, read.lastname) == (new_account.login, "Nora", "Lund")
     assert made.api_key is not None
     assert (await client.get_user(made.api_key)).id == made.id  # works before the password is changed
     for status in (2, 3):

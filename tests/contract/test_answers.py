@@ -58,9 +58,9 @@ async def test_rejections_without_messages_have_empty_bodies(
 
 async def test_a_wrong_key_sees_public_data(wire: Wire) -> None:
     for path in ("/issues.json", "/projects.json"):
-        seen = [await wire("GET", path, who, limit="5") for who in (None, "nobody", "lena")]
-        assert [answer.status for answer in seen] == [200] * 3
-        assert len({answer.text for answer in seen}) == 1
+        answers = [await wire("GET", path, who, limit="5") for who in (None, "nobody", "lena")]
+        assert [answer.status for answer in answers] == [200] * 3
+        assert len({answer.text for answer in answers}) == 1
 
 
 UNPARSED = {
@@ -172,10 +172,10 @@ async def test_fields_without_a_value_are_absent_or_null(wire: Wire) -> None:
 
 
 async def test_fields_the_user_may_not_see_are_absent(wire: Wire) -> None:
-    for who, kind, shown in (("ana", "child", True), ("ana", "lab", False), (None, "in_child", True)):
+    for who, kind, is_present in (("ana", "child", True), ("ana", "lab", False), (None, "in_child", True)):
         answer = await wire("GET", "/issues.json", who, issue_id=str(wire.world.issues[kind]))
         [issue] = answer.json["issues"]
-        assert ("spent_hours" in issue) == shown  # `lab` doesn't track time
+        assert ("spent_hours" in issue) == is_present  # `lab` doesn't track time
         assert "watchers" not in issue
 
 

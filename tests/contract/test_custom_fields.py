@@ -79,12 +79,16 @@ async def test_a_field_keeps_its_value(client: Client, world: World) -> None:
         listed = await client.list_issues(world.key("chris"), IssueFilters(issue_ids=(made.id,)))
 
         for issue in (made, listed.items[0]):
-            held = {field.name: field for field in issue.custom_fields if field.name in fields}
-            assert {name: field.id for name, field in held.items()} == {n: f.id for n, f in sent.items()}
-            assert {n: alike(f.value) for n, f in held.items()} == {
+            fields_by_name = {field.name: field for field in issue.custom_fields if field.name in fields}
+            assert {name: field.id for name, field in fields_by_name.items()} == {
+                n: f.id for n, f in sent.items()
+            }
+            assert {n: alike(f.value) for n, f in fields_by_name.items()} == {
                 n: alike(f.value) for n, f in sent.items()
             }
-            assert {name for name, field in held.items() if field.multiple} == {"Browsers"} & fields.keys()
+            assert {name for name, field in fields_by_name.items() if field.multiple} == {
+                "Browsers"
+            } & fields.keys()
 
 
 async def test_a_field_rejects_values_of_the_wrong_type(client: Client, world: World) -> None:
@@ -92,16 +96,16 @@ async def test_a_field_rejects_values_of_the_wrong_type(client: Client, world: W
         with pytest.raises(Refused) as caught:
             await created(client, world, *(given(world, name, value) for name, value in fields.items()))
 
-        said = {f"{name} {SENTENCES.get(name, 'is not included in the list')}" for name in fields}
-        assert set(caught.value.errors) == said
+        messages = {f"{name} {SENTENCES.get(name, 'is not included in the list')}" for name in fields}
+        assert set(caught.value.errors) == messages
 
 
 async def test_an_omitted_field_is_empty(client: Client, world: World) -> None:
     made = await created(client, world)
 
-    found = values(made)
-    assert set(found) == set(TAKEN) | {"Environment"}
-    assert {name for name, value in found.items() if value not in (None, "", ())} == set()
+    values_by_name = values(made)
+    assert set(values_by_name) == set(TAKEN) | {"Environment"}
+    assert {name for name, value in values_by_name.items() if value not in (None, "", ())} == set()
     assert {field.name for field in made.custom_fields if field.multiple} == {"Browsers"}
 
 

@@ -39,12 +39,12 @@ def midday(day: str) -> datetime:
     return datetime.fromisoformat(f"{day}T10:00:00+00:00")
 
 
-def middle(found: list[datetime]) -> datetime:
-    return sorted(found)[len(found) // 2]
+def middle(moments: list[datetime]) -> datetime:
+    return sorted(moments)[len(moments) // 2]
 
 
-def digest(held: Depot, number: int, kind: DigestKind, covered_to: datetime, **plan: Any) -> Digest:
-    about = Plan(project_id=held.project, project="Depot", schedule="hourly", zone=ZONE, kind=kind, **plan)
+def digest(oracle: Depot, number: int, kind: DigestKind, covered_to: datetime, **plan: Any) -> Digest:
+    about = Plan(project_id=oracle.project, project="Depot", schedule="hourly", zone=ZONE, kind=kind, **plan)
     return Digest(
         id=number,
         owner=ANA,
@@ -56,12 +56,12 @@ def digest(held: Depot, number: int, kind: DigestKind, covered_to: datetime, **p
         period_from=covered_to,
         created_at=covered_to,
         history=(),
-        agreed_project=held.project,
+        agreed_project=oracle.project,
     )
 
 
-def expected(held: Depot, kind: DigestKind, covered_to: datetime, now: datetime) -> Callable[[Row], bool]:
-    day, window = now.astimezone(held.zone).date(), covered_to - OVERLAP
+def expected(oracle: Depot, kind: DigestKind, covered_to: datetime, now: datetime) -> Callable[[Row], bool]:
+    day, window = now.astimezone(oracle.zone).date(), covered_to - OVERLAP
 
     def lists(row: Row) -> bool:
         is_open, due = not row["status"]["is_closed"], row["due_date"]
@@ -81,8 +81,8 @@ def expected(held: Depot, kind: DigestKind, covered_to: datetime, now: datetime)
 
 
 async def test_each_kind_and_filter_lists_the_right_issues(client: Client, world: World) -> None:
-    held = await depot(world, "ana", ZONE)
-    rows = [row for row in held.rows if row["project"]["id"] == held.project and not row["is_private"]]
+    oracle = await depot(world, "ana", ZONE)
+    rows = [row for row in oracle.rows if row["project"]["id"] == oracle.project and not row["is_private"]]
     times = {name: [at for row in rows if (at := moment(row, name))] for name in ("created_on", "closed_on")}
     starts: dict[DigestKind, datetime] = {
         "new": middle(times["created_on"]),
@@ -93,11 +93,11 @@ async def test_each_kind_and_filter_lists_the_right_issues(client: Client, world
     now = middle([midday(row["due_date"]) for row in rows if row["due_date"]])
     cases: dict[int, tuple[str, Digest, set[int]]] = {}
     for nth, (kind, start) in enumerate(starts.items()):
-        lists = expected(held, kind, start, now)
+        lists = expected(oracle, kind, start, now)
         of_kind = [row for row in rows if lists(row)]
         assert 0 < len(of_kind) < len(rows) or kind == "stale", kind
         number = len(cases)
-        cases[number] = (kind, digest(held, number, kind, start), {row["id"] for row in of_kind})
+        cases[number] = (kind, digest(oracle, number, kind, start), {row["id"] for row in of_kind})
         for which, key in world.some(KEYS.items(), start=nth):
             ref = next((row[key] for row in of_kind if key in row), None)
             if ref is None:
@@ -106,9 +106,9 @@ async def test_each_kind_and_filter_lists_the_right_issues(client: Client, world
             fitting = {row["id"] for row in of_kind if row.get(key, {}).get("id") == ref["id"]}
             for field, ids in (("filters", fitting), ("excluded", {row["id"] for row in of_kind} - fitting)):
                 number = len(cases)
-                one = digest(held, number, kind, start, **{field: choices})
+                one = digest(oracle, number, kind, start, **{field: choices})
                 cases[number] = (f"{kind} {field} {which}", one, ids)
-        fields = [way for way in held.ways() if way.about.startswith("cf_")]
+        fields = [way for way in oracle.ways() if way.about.startswith("cf_")]
         more: list[tuple[dict[str, Any], Callable[[Row], bool]]] = [
             *(({"query": world.queries[name]}, is_in) for name, is_in in QUERIES.items()),
             *(({"custom_fields": (FieldValue(*way.given["custom_fields"][0]),)}, way.fits) for way in fields),
@@ -116,15 +116,15 @@ async def test_each_kind_and_filter_lists_the_right_issues(client: Client, world
         for given, fits in (*more[: len(QUERIES)], *world.some(more, every=3, start=nth)):
             number = len(cases)
             ids = {row["id"] for row in of_kind if fits(row)}
-            cases[number] = (f"{kind} {given}", digest(held, number, kind, start, **given), ids)
+            cases[number] = (f"{kind} {given}", digest(oracle, number, kind, start, **given), ids)
 
     session = Session(ANA, world.key("ana"), world.users["ana"], "Ana")
     covered: dict[int, dict[int, datetime]] = {number: {} for number in cases}
-    found = await DigestReader(client, session, now).read([one for _, one, _ in cases.values()], covered)
+    contents = await DigestReader(client, session, now).read([one for _, one, _ in cases.values()], covered)
 
     differing = {}
     for number, (name, _, ids) in cases.items():
-        content = found[number]
+        content = contents[number]
         assert isinstance(content, Content)
         if (listed := {issue.id for issue in content.issues}) != ids:
             differing[name] = (ids - listed, listed - ids)
@@ -132,34 +132,34 @@ async def test_each_kind_and_filter_lists_the_right_issues(client: Client, world
 
 
 async def test_personal_digest_lists_due_new_and_changed_issues(client: Client, world: World) -> None:
-    held = await depot(world, "ana", ZONE)
+    oracle = await depot(world, "ana", ZONE)
     session = Session(ANA, world.key("ana"), world.users["ana"], "Ana")
     mine = [
         row
-        for row in held.rows
-        if not row["status"]["is_closed"] and row.get("assigned_to", {}).get("id") in held.me
+        for row in oracle.rows
+        if not row["status"]["is_closed"] and row.get("assigned_to", {}).get("id") in oracle.me
     ]
     now = middle(
         [datetime.fromisoformat(f"{row['due_date']}T10:00:00+00:00") for row in mine if row["due_date"]]
     )
-    today = now.astimezone(held.zone).date()
-    one = digest(held, 1, "personal", now)
+    today = now.astimezone(oracle.zone).date()
+    one = digest(oracle, 1, "personal", now)
 
     first = (await DigestReader(client, session, now).read([one], {1: {}}))[1]
     assert isinstance(first, Content)
     assert first.seen is not None
     assert {row["id"] for row in mine} <= {issue.id for issue in first.issues} == first.seen.keys()
 
-    seen = dict(first.seen)
+    known_updates = dict(first.seen)
     later = [row["id"] for row in mine if not row["due_date"] or date.fromisoformat(row["due_date"]) > today]
     changed, assigned, *_ = later
-    seen[changed] -= timedelta(seconds=1)
-    del seen[assigned]
-    again = (await DigestReader(client, session, now).read([replace(one, seen=seen)], {1: {}}))[1]
+    known_updates[changed] -= timedelta(seconds=1)
+    del known_updates[assigned]
+    again = (await DigestReader(client, session, now).read([replace(one, seen=known_updates)], {1: {}}))[1]
 
     assert isinstance(again, Content)
     due = {row["id"] for row in mine if row["id"] not in later}
-    assert {issue.id for issue in again.issues} & {row["id"] for row in held.rows} == due | {
+    assert {issue.id for issue in again.issues} & {row["id"] for row in oracle.rows} == due | {
         changed,
         assigned,
     }

@@ -97,10 +97,10 @@ async def answers(ana: Person, world: World, wire: Fading, typed: str) -> AsyncI
         wire.fade(NEVER)
         await ana.office.link(ana.user_id, world.keys["ana"])
         wire.fade(at)
-        said = await answer(ana, typed)
+        reply_text = await answer(ana, typed)
         faded = len(wire.asked) > at
         wire.fade(NEVER)
-        yield said
+        yield reply_text
         if not faded:
             return
     raise AssertionError("it asks for ever more")
@@ -117,23 +117,23 @@ async def answer(ana: Person, typed: str) -> str:
         return [view for view in (await ana.state())["views"] if not waiting(view)] or await fresh()
 
     await ana.command(typed)
-    shown = (await until(there))[-1]
-    if "title" in shown:
-        await ana.close(shown)
+    reply = (await until(there))[-1]
+    if "title" in reply:
+        await ana.close(reply)
         await until(fresh)
-    return text_of(shown)
+    return text_of(reply)
 
 
 async def test_anonymous_results_are_not_shown_as_own(ana: Person, world: World, wire: Fading) -> None:
     for name in world.some(READS):
         for _ in range(TRIES):
-            said = [text async for text in answers(ana, world, wire, READS[name](world))]
-            if all(REJECTED in text for text in said[:-1]):
+            replies = [text async for text in answers(ana, world, wire, READS[name](world))]
+            if all(REJECTED in text for text in replies[:-1]):
                 break
 
-        assert len(said) > 1, name
-        assert [text for text in said[:-1] if REJECTED not in text] == [], name
-        assert REJECTED not in said[-1], name
+        assert len(replies) > 1, name
+        assert [text for text in replies[:-1] if REJECTED not in text] == [], name
+        assert REJECTED not in replies[-1], name
     assert wire.written_faded == []
 
 
@@ -141,17 +141,17 @@ async def test_a_revoked_key_writes_nothing(ana: Person, world: World, wire: Fad
     for name in world.some(WRITES):
         for _ in range(TRIES):
             wire.written_faded.clear()
-            said = [text async for text in answers(ana, world, wire, WRITES[name](world))]
-            rejected = [REJECTED in text for text in said]
+            replies = [text async for text in answers(ana, world, wire, WRITES[name](world))]
+            rejected = [REJECTED in text for text in replies]
             if rejected == sorted(rejected, reverse=True) and len(wire.written_faded) <= 1:
                 break
 
-        assert len(said) > 1, name
+        assert len(replies) > 1, name
         assert rejected == sorted(rejected, reverse=True), name  # a check after the write doesn't undo it
         assert rejected[0], name
         assert len(wire.written_faded) <= 1, name  # its key was revoked after the last check
-    found = await client.list_issues(world.key("chris"), IssueFilters(subject="Fading away"))
-    assert {issue.author.id for issue in found.items if issue.author} <= {world.users["ana"]}
+    page = await client.list_issues(world.key("chris"), IssueFilters(subject="Fading away"))
+    assert {issue.author.id for issue in page.items if issue.author} <= {world.users["ana"]}
 
 
 async def test_a_disabled_api_is_reported_and_links_are_kept(ana: Person, world: World, wire: Fading) -> None:

@@ -26,8 +26,8 @@ async def test_files_are_uploaded_and_attached_to_a_new_issue(client: Client, wo
         ),
         UploadInput(token=empty.token, filename="empty.bin"),
     )
-    wanted = NewIssue(project_id=world.project("child"), subject="With files", uploads=uploads)
-    made = await client.create_issue(world.key("ana"), wanted)
+    new_issue = NewIssue(project_id=world.project("child"), subject="With files", uploads=uploads)
+    made = await client.create_issue(world.key("ana"), new_issue)
 
     filters = IssueFilters(issue_ids=(made.id,), include=frozenset({"attachments"}))
     [issue] = (await client.list_issues(world.key("ana"), filters)).items

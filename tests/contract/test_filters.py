@@ -25,60 +25,60 @@ DATED = ("created", "updated", "closed", "start", "due")
 
 
 async def unlike(
-    client: Client, world: World, login: str, held: Depot, cases: Sequence[tuple[Way, ...]]
+    client: Client, world: World, login: str, oracle: Depot, cases: Sequence[tuple[Way, ...]]
 ) -> dict[str, tuple[set[int], set[int]]]:
     """Returns the filters with which the client finds other issues than it should."""
     free = asyncio.Semaphore(AT_ONCE)
 
-    async def told(ways: tuple[Way, ...]) -> tuple[str, set[int], set[int]]:
+    async def result(ways: tuple[Way, ...]) -> tuple[str, set[int], set[int]]:
         async with free:
-            found = {i.id async for i in client.iter_issues(world.key(login), held.filters(*ways))}
-        return held.typed(*ways), found, held.found(*ways)
+            numbers = {i.id async for i in client.iter_issues(world.key(login), oracle.filters(*ways))}
+        return oracle.typed(*ways), numbers, oracle.matches(*ways)
 
-    return differing(await asyncio.gather(*(told(ways) for ways in cases)))
+    return differing(await asyncio.gather(*(result(ways) for ways in cases)))
 
 
 async def test_every_filter_alone_finds_matching_issues(client: Client, world: World) -> None:
-    held = await depot(world, "ana", "Europe/Madrid")
+    oracle = await depot(world, "ana", "Europe/Madrid")
 
-    assert await unlike(client, world, "ana", held, world.some([(way,) for way in held.ways()])) == {}
+    assert await unlike(client, world, "ana", oracle, world.some([(way,) for way in oracle.ways()])) == {}
 
 
 async def test_filters_respect_permissions_and_time_zone(client: Client, world: World) -> None:
-    held = await depot(world, "wes", "America/New_York")
+    oracle = await depot(world, "wes", "America/New_York")
 
-    assert len(held.rows) < len(SEED["depot"])
-    assert await unlike(client, world, "wes", held, held.forms()) == {}
+    assert len(oracle.rows) < len(SEED["depot"])
+    assert await unlike(client, world, "wes", oracle, oracle.forms()) == {}
 
 
 async def test_any_two_filters_find_issues_that_match_both(client: Client, world: World) -> None:
-    held = await depot(world, "ana", "Europe/Madrid")
+    oracle = await depot(world, "ana", "Europe/Madrid")
 
-    assert await unlike(client, world, "ana", held, world.some(held.pairs(), 2)) == {}
+    assert await unlike(client, world, "ana", oracle, world.some(oracle.pairs(), 2)) == {}
 
 
 async def listed(person: Person, typed: str) -> set[int]:
     """Returns the numbers of all issues that `/issues` lists, from every page."""
     numbers: set[int] = set()
-    shown = await person.ask(f"/issues {typed}")
+    reply = await person.ask(f"/issues {typed}")
     while True:
-        page = {int(number) for number in re.findall(r"#(\d+)", shown["text"])}
-        assert page or "No issues found" in shown["text"], f"{typed}: {shown['text']}"
+        page = {int(number) for number in re.findall(r"#(\d+)", reply["text"])}
+        assert page or "No issues found" in reply["text"], f"{typed}: {reply['text']}"
         assert not page & numbers
         numbers |= page
-        if "Next ›" not in str(shown["blocks"]):
+        if "Next ›" not in str(reply["blocks"]):
             return numbers
-        shown = await person.after(person.press(shown, "Next ›"))
+        reply = await person.after(person.press(reply, "Next ›"))
 
 
 async def unlike_typed(
-    person: Person, held: Depot, cases: Sequence[tuple[Way, ...]]
+    person: Person, oracle: Depot, cases: Sequence[tuple[Way, ...]]
 ) -> dict[str, tuple[set[int], set[int]]]:
     """Returns the typed filters that list other issues than they should."""
-    typed = [held.typed(*ways) for ways in cases]
+    typed = [oracle.typed(*ways) for ways in cases]
     return differing(
         [
-            (text, await listed(person, text), held.found(*ways))
+            (text, await listed(person, text), oracle.matches(*ways))
             for text, ways in zip(typed, cases, strict=True)
         ]
     )
@@ -86,51 +86,53 @@ async def unlike_typed(
 
 async def test_typed_filters_and_pairs_list_matching_issues(office: Office, world: World) -> None:
     await office.link(ANA, world.keys["ana"])
-    held = await depot(world, "ana", "Europe/Madrid")
+    oracle = await depot(world, "ana", "Europe/Madrid")
 
-    assert await unlike_typed(Person(office, ANA), held, world.some(held.forms(), 2)) == {}
-    assert await unlike_typed(Person(office, ANA, "webshop"), held, world.some(held.pairs(), 24)) == {}
+    assert await unlike_typed(Person(office, ANA), oracle, world.some(oracle.forms(), 2)) == {}
+    assert await unlike_typed(Person(office, ANA, "webshop"), oracle, world.some(oracle.pairs(), 24)) == {}
 
 
 async def test_days_follow_the_users_slack_time_zone(office: Office, world: World) -> None:
     await office.link("U0BEN0001", world.keys["wes"])
-    held = await depot(world, "wes", "Europe/London")
-    days = [ways for ways in held.forms() if ways[0].about in DATED]
+    oracle = await depot(world, "wes", "Europe/London")
+    days = [ways for ways in oracle.forms() if ways[0].about in DATED]
 
-    assert await unlike_typed(Person(office, "U0BEN0001"), held, world.some(days)) == {}
+    assert await unlike_typed(Person(office, "U0BEN0001"), oracle, world.some(days)) == {}
 
 
 @pytest.fixture
-async def held(world: World) -> Depot:
+async def oracle(world: World) -> Depot:
     return await depot(world, "ana", "UTC")
 
 
-def shelf(held: Depot) -> int:
+def shelf(oracle: Depot) -> int:
     """The custom field that the service can't filter by."""
-    return next(int(f["id"]) for f in held.rows[0]["custom_fields"] if f["name"] == "Shelf")
+    return next(int(f["id"]) for f in oracle.rows[0]["custom_fields"] if f["name"] == "Shelf")
 
 
 async def numbers(client: Client, world: World, filters: IssueFilters) -> set[int]:
     return {issue.id async for issue in client.iter_issues(world.key("ana"), filters)}
 
 
-async def test_an_unfilterable_custom_field_is_rejected(client: Client, world: World, held: Depot) -> None:
-    for field in (shelf(held), world.custom_fields["Severity"]):
-        filters = IssueFilters(project_id=held.project, custom_fields=((field, "S1"),))
+async def test_an_unfilterable_custom_field_is_rejected(client: Client, world: World, oracle: Depot) -> None:
+    for field in (shelf(oracle), world.custom_fields["Severity"]):
+        filters = IssueFilters(project_id=oracle.project, custom_fields=((field, "S1"),))
         with pytest.raises(Refused, match="200") as refused:
             await client.list_issues(world.key("ana"), filters)
         assert "can't filter by" in worded(refused.value)
 
 
-async def test_a_custom_field_filters_across_its_projects(client: Client, world: World, held: Depot) -> None:
+async def test_a_custom_field_filters_across_its_projects(
+    client: Client, world: World, oracle: Depot
+) -> None:
     filters = IssueFilters(status="any", custom_fields=((world.custom_fields["Colour"], "green"),))
 
-    found = await numbers(client, world, filters)
+    matches = await numbers(client, world, filters)
 
     def green(row: Row) -> bool:
         return any(field["name"] == "Colour" and field["value"] == "green" for field in row["custom_fields"])
 
-    assert found & {row["id"] for row in held.rows} == {row["id"] for row in held.rows if green(row)}
+    assert matches & {row["id"] for row in oracle.rows} == {row["id"] for row in oracle.rows if green(row)}
 
 
 async def test_an_impossible_value_gets_the_services_message(client: Client, world: World) -> None:
@@ -140,36 +142,38 @@ async def test_an_impossible_value_gets_the_services_message(client: Client, wor
     assert "Attempts is invalid" in worded(refused.value)
 
 
-async def test_a_project_without_children_is_listed_alone(client: Client, world: World, held: Depot) -> None:
-    filters = IssueFilters(project_id=held.cellar, subprojects="none", status="any")
+async def test_a_project_without_children_is_listed_alone(
+    client: Client, world: World, oracle: Depot
+) -> None:
+    filters = IssueFilters(project_id=oracle.cellar, subprojects="none", status="any")
 
-    expected = {row["id"] for row in held.rows if row["project"]["id"] == held.cellar}
+    expected = {row["id"] for row in oracle.rows if row["project"]["id"] == oracle.cellar}
     assert await numbers(client, world, filters) == expected
 
 
-async def test_issue_numbers_match_any_status(client: Client, world: World, held: Depot) -> None:
-    opened = {row["id"] for row in held.rows if not row["status"]["is_closed"]}
-    every = {row["id"] for row in held.rows}
+async def test_issue_numbers_match_any_status(client: Client, world: World, oracle: Depot) -> None:
+    opened = {row["id"] for row in oracle.rows if not row["status"]["is_closed"]}
+    every = {row["id"] for row in oracle.rows}
 
-    assert await numbers(client, world, IssueFilters(project_id=held.project)) == opened
+    assert await numbers(client, world, IssueFilters(project_id=oracle.project)) == opened
     assert await numbers(client, world, IssueFilters(issue_ids=tuple(every))) == every
 
 
-async def test_a_saved_query_works_in_its_own_project(client: Client, world: World, held: Depot) -> None:
+async def test_a_saved_query_works_in_its_own_project(client: Client, world: World, oracle: Depot) -> None:
     late = {
         row["id"]
-        for row in held.rows
+        for row in oracle.rows
         if not row["status"]["is_closed"] and row["due_date"] and row["due_date"] <= "2024-06-30"
     }
-    urgent = {row["id"] for row in held.rows if row["priority"]["name"] == "Urgent"}
+    urgent = {row["id"] for row in oracle.rows if row["priority"]["name"] == "Urgent"}
 
     def query(name: str, project: int | None = None) -> IssueFilters:
         return IssueFilters(query_id=world.queries[name], project_id=project)
 
-    assert await numbers(client, world, query("late", held.project)) == late
-    assert await numbers(client, world, query("urgent", held.project)) == urgent
+    assert await numbers(client, world, query("late", oracle.project)) == late
+    assert await numbers(client, world, query("urgent", oracle.project)) == urgent
     assert await numbers(client, world, query("urgent")) >= urgent
-    for lost in (query("late"), query("late", held.cellar), IssueFilters(query_id=99_999)):
+    for lost in (query("late"), query("late", oracle.cellar), IssueFilters(query_id=99_999)):
         with pytest.raises(NotFound):
             await client.list_issues(world.key("ana"), lost)
     with pytest.raises(Forbidden):
@@ -177,18 +181,18 @@ async def test_a_saved_query_works_in_its_own_project(client: Client, world: Wor
     assert (await client.list_issues(world.key("ben"), query("bens"))).items
 
 
-async def test_users_learn_what_a_search_cannot_do(office: Office, world: World, held: Depot) -> None:
+async def test_users_learn_what_a_search_cannot_do(office: Office, world: World, oracle: Depot) -> None:
     await office.link(ANA, world.keys["ana"])
     ana = Person(office, ANA)
     query = f"query:{world.queries['late']}"
-    for typed, said in (
+    for typed, sentence in (
         ("category:inbound", "Add `project:`"),
         ("subproject:cellar", "Add `project:`"),
         ("project:depot subproject:webshop", "isn’t a subproject of Depot"),
         ("project:cellar subproject:depot", "isn’t a subproject of Cellar"),
         (f"project:depot {query} tracker:bug", "can only be combined with `project:` and `sort:`"),
         (f"project:depot {query} status:any", "can only be combined with `project:` and `sort:`"),
-        (f"project:depot cf_{shelf(held)}:S1", "can’t filter by"),
+        (f"project:depot cf_{shelf(oracle)}:S1", "can’t filter by"),
         (f"project:depot {query} sort:id", "Saved query"),
         (
             "project:depot pallet jams at the north dock today",
@@ -197,4 +201,4 @@ async def test_users_learn_what_a_search_cannot_do(office: Office, world: World,
         ("project:depot a pallet", "contains the word: pallet"),
     ):
         answer = text_of(await ana.ask(f"/issues {typed}"))
-        assert said in answer.replace("'", "’"), f"{typed}: {answer}"
+        assert sentence in answer.replace("'", "’"), f"{typed}: {answer}"

@@ -22,12 +22,12 @@ async def listed(wire: Wire, **params: Any) -> list[int]:
 
 
 @pytest.fixture
-async def held(world: World) -> Depot:
+async def oracle(world: World) -> Depot:
     return await depot(world, "ana", "UTC")
 
 
-async def in_depot(wire: Wire, held: Depot, **params: Any) -> list[int]:
-    return await listed(wire, project_id=held.project, **{"status_id": "*"} | params)
+async def in_depot(wire: Wire, oracle: Depot, **params: Any) -> list[int]:
+    return await listed(wire, project_id=oracle.project, **{"status_id": "*"} | params)
 
 
 async def test_page_length_is_echoed_and_capped(wire: Wire) -> None:
@@ -45,9 +45,9 @@ async def test_page_length_is_echoed_and_capped(wire: Wire) -> None:
         assert (odd.json["limit"] in UNSAID, odd.json["offset"]) == (True, 0)
 
 
-async def test_three_sort_keys_apply_and_unknown_ones_are_ignored(wire: Wire, held: Depot) -> None:
+async def test_three_sort_keys_apply_and_unknown_ones_are_ignored(wire: Wire, oracle: Depot) -> None:
     async def order(sort: str) -> list[int]:
-        return await in_depot(wire, held, sort=sort)
+        return await in_depot(wire, oracle, sort=sort)
 
     latest_first = await order("")
     assert await order("tracker,status,priority,id") == await order("tracker,status,priority")
@@ -56,24 +56,24 @@ async def test_three_sort_keys_apply_and_unknown_ones_are_ignored(wire: Wire, he
     assert await order("nonsense,other,unheard,id") == latest_first
 
 
-async def test_text_filters_are_exact_and_end_at_a_bar(wire: Wire, held: Depot) -> None:
-    async def found(subject: str) -> list[int]:
-        return await in_depot(wire, held, subject=subject)
+async def test_text_filters_are_exact_and_end_at_a_bar(wire: Wire, oracle: Depot) -> None:
+    async def by_subject(subject: str) -> list[int]:
+        return await in_depot(wire, oracle, subject=subject)
 
-    jams = await found("~jams")
+    jams = await by_subject("~jams")
     assert len(jams) == 4
-    assert await found("~jams|zebra") == jams
-    assert await found("~zebra|jams") == []
-    assert await found("jams") == []
-    assert len(await found("Pallet jams at the north dock")) == 1
-    pallets = {row["id"] for row in held.rows if row["subject"].startswith("Pallet")}
-    assert set(await found("^Pallet")) == pallets
-    assert set(await found("!~jams")) == set(await found("*")) - set(jams)
+    assert await by_subject("~jams|zebra") == jams
+    assert await by_subject("~zebra|jams") == []
+    assert await by_subject("jams") == []
+    assert len(await by_subject("Pallet jams at the north dock")) == 1
+    pallets = {row["id"] for row in oracle.rows if row["subject"].startswith("Pallet")}
+    assert set(await by_subject("^Pallet")) == pallets
+    assert set(await by_subject("!~jams")) == set(await by_subject("*")) - set(jams)
 
 
-async def test_operators_select_by_value(wire: Wire, held: Depot) -> None:
-    ana, numbers = wire.world.users["ana"], sorted(row["id"] for row in held.rows)
-    above = {row["id"]: row["parent"]["id"] for row in held.rows if "parent" in row}
+async def test_operators_select_by_value(wire: Wire, oracle: Depot) -> None:
+    ana, numbers = wire.world.users["ana"], sorted(row["id"] for row in oracle.rows)
+    above = {row["id"]: row["parent"]["id"] for row in oracle.rows if "parent" in row}
     first, last, top = numbers[3], numbers[9], min(above.values())
 
     def below(number: int) -> bool:
@@ -94,11 +94,11 @@ async def test_operators_select_by_value(wire: Wire, held: Depot) -> None:
         ("created_on", "2024-05-04"): lambda row: day(row) == "2024-05-04",  # still the 3rd in UTC
         ("closed_on", "!*"): lambda row: row["closed_on"] is None,
         ("subproject_id", "*"): lambda _: True,
-        ("subproject_id", f"!{held.cellar}"): lambda row: row["project"]["id"] != held.cellar,
+        ("subproject_id", f"!{oracle.cellar}"): lambda row: row["project"]["id"] != oracle.cellar,
     }
-    found = {case: set(await in_depot(wire, held, **{case[0]: case[1]})) for case in cases}
-    expected = {case: {row["id"] for row in held.rows if fits(row)} for case, fits in cases.items()}
-    assert differing((str(case), found[case], expected[case]) for case in cases) == {}
+    numbers_by_case = {case: set(await in_depot(wire, oracle, **{case[0]: case[1]})) for case in cases}
+    expected = {case: {row["id"] for row in oracle.rows if fits(row)} for case, fits in cases.items()}
+    assert differing((str(case), numbers_by_case[case], expected[case]) for case in cases) == {}
 
 
 MALFORMED = {
@@ -114,25 +114,27 @@ MALFORMED = {
 
 
 async def test_malformed_filters_are_rejected(wire: Wire) -> None:
-    for (name, value), said in MALFORMED.items():
+    for (name, value), message in MALFORMED.items():
         answer = await wire("GET", "/issues.json", **{name: value})
 
-        assert (answer.status, answer.json["errors"]) == (422, [said])
+        assert (answer.status, answer.json["errors"]) == (422, [message])
 
 
-async def test_an_unavailable_filter_lists_everything(wire: Wire, held: Depot) -> None:
+async def test_an_unavailable_filter_lists_everything(wire: Wire, oracle: Depot) -> None:
     everything = await listed(wire, limit=5)
-    cellar = await listed(wire, limit=5, project_id=held.cellar)
+    cellar = await listed(wire, limit=5, project_id=oracle.cellar)
 
     assert await listed(wire, limit=5, nonsense="1") == everything
     assert await listed(wire, limit=5, category_id=wire.world.categories["Checkout"]) == everything
-    assert await listed(wire, limit=5, project_id=held.cellar, subproject_id="!*") == cellar
+    assert await listed(wire, limit=5, project_id=oracle.cellar, subproject_id="!*") == cellar
 
 
-async def test_a_saved_query_overrides_other_filters_but_not_the_order(wire: Wire, held: Depot) -> None:
+async def test_a_saved_query_overrides_other_filters_but_not_the_order(wire: Wire, oracle: Depot) -> None:
     query = wire.world.queries["urgent"]
-    alone = await in_depot(wire, held, query_id=query)
+    alone = await in_depot(wire, oracle, query_id=query)
 
     assert alone
-    assert await in_depot(wire, held, query_id=query, tracker_id=1, subject="~zebra", status_id="c") == alone
-    assert await in_depot(wire, held, query_id=query, sort="id") == sorted(alone) != alone
+    assert (
+        await in_depot(wire, oracle, query_id=query, tracker_id=1, subject="~zebra", status_id="c") == alone
+    )
+    assert await in_depot(wire, oracle, query_id=query, sort="id") == sorted(alone) != alone

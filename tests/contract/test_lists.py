@@ -33,21 +33,21 @@ def key_of(field: str) -> Callable[[Row], Any]:
     return lambda row: row[field]
 
 
-async def ordered(client: Client, world: World, held: Depot, *sort: Sort, tracker: str = "") -> list[Row]:
+async def ordered(client: Client, world: World, oracle: Depot, *sort: Sort, tracker: str = "") -> list[Row]:
     """Returns the depot's issues, or those of one tracker, in the order in which the client lists them."""
-    wanted = (world.trackers[tracker],) if tracker else ()
-    filters = IssueFilters(project_id=held.project, tracker_ids=wanted, status="any", sort=sort)
+    tracker_ids = (world.trackers[tracker],) if tracker else ()
+    filters = IssueFilters(project_id=oracle.project, tracker_ids=tracker_ids, status="any", sort=sort)
     page = await client.list_issues(world.key("ana"), filters)
-    rows = {row["id"]: row for row in held.rows}
+    rows = {row["id"]: row for row in oracle.rows}
     return [rows[issue.id] for issue in page.items]
 
 
 async def test_every_key_sorts_up_or_down(client: Client, world: World) -> None:
-    held = await depot(world, "ana", "UTC")
+    oracle = await depot(world, "ana", "UTC")
     unsorted = []
     for number, field in enumerate(sorted(set(typing.get_args(SortField)) - {"parent"})):
         descending = bool(number % 2)
-        rows = await ordered(client, world, held, Sort(field, descending), tracker="Feature")
+        rows = await ordered(client, world, oracle, Sort(field, descending), tracker="Feature")
         keys = [key_of(field)(row) for row in rows]
         valued = [key for key in keys if key not in (None, "")]
         gaps = sum((one in (None, "")) != (other in (None, "")) for one, other in pairwise(keys))
@@ -58,23 +58,23 @@ async def test_every_key_sorts_up_or_down(client: Client, world: World) -> None:
 
 
 async def test_subtasks_sort_below_their_parents(client: Client, world: World) -> None:
-    held = await depot(world, "ana", "UTC")
+    oracle = await depot(world, "ana", "UTC")
 
-    order = [row["id"] for row in await ordered(client, world, held, Sort("parent"))]
+    order = [row["id"] for row in await ordered(client, world, oracle, Sort("parent"))]
 
-    children = [row for row in held.rows if "parent" in row]
+    children = [row for row in oracle.rows if "parent" in row]
     assert children
     for row in children:
         assert order.index(row["parent"]["id"]) < order.index(row["id"])
 
 
 async def test_three_sort_keys_combine_and_pages_have_no_gaps(client: Client, world: World) -> None:
-    held = await depot(world, "ana", "UTC")
+    oracle = await depot(world, "ana", "UTC")
     sort = (Sort("tracker"), Sort("priority", descending=True), Sort("created_on"))
     expected = sorted(
-        held.rows, key=lambda row: (row["tracker"]["id"], -row["priority"]["id"], row["created_on"])
+        oracle.rows, key=lambda row: (row["tracker"]["id"], -row["priority"]["id"], row["created_on"])
     )
-    filters = IssueFilters(project_id=held.project, status="any", sort=sort)
+    filters = IssueFilters(project_id=oracle.project, status="any", sort=sort)
 
     numbers: list[int] = []
     for offset in range(0, len(expected) + 1, 9):
@@ -87,14 +87,14 @@ async def test_three_sort_keys_combine_and_pages_have_no_gaps(client: Client, wo
 
 async def test_typed_sort_order_is_applied(office: Office, world: World) -> None:
     await office.link("U0ANA0001", world.keys["ana"])
-    held = await depot(world, "ana", "UTC")
+    oracle = await depot(world, "ana", "UTC")
     ana = Person(office, "U0ANA0001")
 
-    shown = await ana.ask("/issues project:depot status:any tracker:feature sort:priority:desc,-updated")
+    reply = await ana.ask("/issues project:depot status:any tracker:feature sort:priority:desc,-updated")
 
-    rows = [row for row in held.rows if row["tracker"]["name"] == "Feature"]
+    rows = [row for row in oracle.rows if row["tracker"]["name"] == "Feature"]
     rows.sort(key=lambda row: (row["priority"]["id"], row["updated_on"]), reverse=True)
-    assert [int(number) for number in re.findall(r"#(\d+)", shown["text"])] == [
+    assert [int(number) for number in re.findall(r"#(\d+)", reply["text"])] == [
         row["id"] for row in rows[:10]
     ]
 
@@ -102,26 +102,28 @@ async def test_typed_sort_order_is_applied(office: Office, world: World) -> None
 async def test_a_list_is_read_completely_in_order(client: Client, world: World) -> None:
     filters = IssueFilters(project_id=world.project("public"), subject="Question customer")
 
-    found = [issue.id async for issue in client.iter_issues(world.key("ana"), filters)]
+    numbers = [issue.id async for issue in client.iter_issues(world.key("ana"), filters)]
 
-    assert len(found) == world.bulk
-    assert found == sorted(set(found))
+    assert len(numbers) == world.bulk
+    assert numbers == sorted(set(numbers))
 
 
 async def test_more_ids_than_a_page_holds_are_all_found(client: Client, world: World) -> None:
     first = max(world.issues.values()) + 1
-    wanted = tuple(range(first, first + 150))
+    numbers = tuple(range(first, first + 150))
 
-    found = [i.id async for i in client.iter_issues(world.key("ana"), IssueFilters(issue_ids=wanted))]
+    listed_numbers = [
+        i.id async for i in client.iter_issues(world.key("ana"), IssueFilters(issue_ids=numbers))
+    ]
 
-    assert found == list(wanted)
+    assert listed_numbers == list(numbers)
 
 
 async def test_relations_and_attachments_are_included_on_request(client: Client, world: World) -> None:
-    wanted = (world.issues["parent"],)
+    numbers = (world.issues["parent"],)
 
-    plain = await client.list_issues(world.key("ana"), IssueFilters(issue_ids=wanted))
-    both = IssueFilters(issue_ids=wanted, include=frozenset({"relations", "attachments"}))
+    plain = await client.list_issues(world.key("ana"), IssueFilters(issue_ids=numbers))
+    both = IssueFilters(issue_ids=numbers, include=frozenset({"relations", "attachments"}))
     full = await client.list_issues(world.key("ana"), both)
 
     assert "relations" not in plain.items[0].model_fields_set

@@ -21,9 +21,9 @@ PARTS: Final = (
 async def test_the_list_contains_visible_open_projects(
     client: Client, world: World, login: str, expected: set[str]
 ) -> None:
-    found = {one.id async for one in client.iter_projects(world.key(login), include=["trackers"])}
+    project_ids = {one.id async for one in client.iter_projects(world.key(login), include=["trackers"])}
 
-    assert {kind for kind in world.projects if world.project(kind) in found} == expected
+    assert {kind for kind in world.projects if world.project(kind) in project_ids} == expected
 
 
 async def test_a_project_is_found_by_number_and_by_identifier(client: Client, world: World) -> None:
@@ -33,8 +33,8 @@ async def test_a_project_is_found_by_number_and_by_identifier(client: Client, wo
     ]
 
     assert by_number == by_name
-    shown = (by_name.name, by_name.identifier, by_name.status, by_name.is_public)
-    assert shown == ("Web Shop", "webshop", 1, True)
+    basics = (by_name.name, by_name.identifier, by_name.status, by_name.is_public)
+    assert basics == ("Web Shop", "webshop", 1, True)
     assert by_name.description == "Web Shop, for the tests."
     assert {"Bug", "Feature", "Support"} <= {tracker.name for tracker in by_name.trackers}
     assert {category.name for category in by_name.issue_categories} == {"Catalogue", "Checkout"}
@@ -49,27 +49,27 @@ async def test_a_project_is_found_by_number_and_by_identifier(client: Client, wo
 
 
 async def test_a_project_is_created_once(client: Client, world: World) -> None:
-    wanted = project(description="By a test")
+    new_project = project(description="By a test")
 
-    made = await client.create_project(world.key("chris"), wanted)
+    made = await client.create_project(world.key("chris"), new_project)
 
-    sent = (wanted.name, wanted.identifier, wanted.description, False)
+    sent = (new_project.name, new_project.identifier, new_project.description, False)
     assert (made.name, made.identifier, made.description, made.is_public) == sent
     with pytest.raises(Refused) as caught:
-        await client.create_project(world.key("chris"), wanted)
+        await client.create_project(world.key("chris"), new_project)
     assert "Identifier has already been taken" in caught.value.errors
 
 
 async def test_only_inherited_roles_are_marked_as_inherited(wire: Wire) -> None:
     above = wire.world.project("public")
-    wanted: JSON = {
+    fields: JSON = {
         "name": "Heir",
         "identifier": f"heir-{uuid4().hex[:8]}",
         "parent_id": above,
         "inherit_members": True,
         "is_public": False,
     }
-    heir = (await made(wire, "project", **wanted)).json["project"]
+    heir = (await made(wire, "project", **fields)).json["project"]
 
     ana = (await wire("GET", "/users/current.json", include="memberships")).json["user"]
 

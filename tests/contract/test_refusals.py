@@ -152,7 +152,7 @@ async def test_invalid_values_get_a_message(wire: Wire, kind: str, fields: JSON,
             answer = await made(wire, "user", "chris", **(SOMEBODY | known))
 
     assert answer.status == 422
-    said = answer.json["errors"]
+    messages = answer.json["errors"]
     if sentence.endswith("…"):
-        said = [f"{error[: len(sentence) - 1]}…" for error in said]
-    assert sentence in said
+        messages = [f"{error[: len(sentence) - 1]}…" for error in messages]
+    assert sentence in messages

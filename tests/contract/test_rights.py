@@ -86,8 +86,8 @@ async def rename(client: Client, world: World, key: SecretStr, *, attached: bool
 
 
 async def change_doras_time(client: Client, world: World, key: SecretStr) -> None:
-    wanted = time(world, issue_id=world.issues["child"])
-    made = await client.create_time_entry(world.key("dora"), wanted)
+    entry = time(world, issue_id=world.issues["child"])
+    made = await client.create_time_entry(world.key("dora"), entry)
     await client.update_time_entry(key, made.id, TimeEntryChanges(comments="Changed"))
 
 
@@ -191,9 +191,9 @@ def keys(world: World) -> dict[str, SecretStr]:
 @pytest.mark.parametrize("name", ACTIONS)
 async def test_users_can_do_exactly_what_they_are_allowed_to(client: Client, world: World, name: str) -> None:
     people = world.some(keys(world).items(), start=list(ACTIONS).index(name))
-    seen = {who: await outcome(ACTIONS[name](client, world, key)) for who, key in people}
+    outcomes = {who: await outcome(ACTIONS[name](client, world, key)) for who, key in people}
 
-    assert seen == {who: EXPECTED[name][who] for who in seen}
+    assert outcomes == {who: EXPECTED[name][who] for who in outcomes}
 
 
 EVERYBODY = {"parent", "child", "closed", "in_child", "museum", "lab", "olgas"}
@@ -210,12 +210,12 @@ SEEN = {
 
 
 async def test_users_see_exactly_the_issues_they_may_see(client: Client, world: World) -> None:
-    async def seen(key: SecretStr, numbers: Mapping[str, int]) -> set[str]:
-        found = await client.list_issues(key, IssueFilters(issue_ids=tuple(numbers.values())))
-        return {name for name, number in numbers.items() if number in {issue.id for issue in found.items}}
+    async def visible(key: SecretStr, numbers: Mapping[str, int]) -> set[str]:
+        page = await client.list_issues(key, IssueFilters(issue_ids=tuple(numbers.values())))
+        return {name for name, number in numbers.items() if number in {issue.id for issue in page.items}}
 
     people = keys(world) | {"customer": world.key("olga")}
-    assert {who: await seen(key, world.issues) for who, key in people.items()} == SEEN
+    assert {who: await visible(key, world.issues) for who, key in people.items()} == SEEN
 
     own = NewIssue(
         project_id=world.project("child"),
@@ -225,10 +225,10 @@ async def test_users_see_exactly_the_issues_they_may_see(client: Client, world: 
     )
     for_ben = own.model_copy(update={"assigned_to_id": world.users["ben"]})
     numbers = {
-        kind: (await client.create_issue(world.key("dora"), wanted)).id
-        for kind, wanted in {"hers": own, "for Ben": for_ben}.items()
+        kind: (await client.create_issue(world.key("dora"), new_issue)).id
+        for kind, new_issue in {"hers": own, "for Ben": for_ben}.items()
     }
-    assert {who: await seen(key, numbers) for who, key in people.items()} == {
+    assert {who: await visible(key, numbers) for who, key in people.items()} == {
         "visitor": set(),
         "locked": set(),
         "outsider": set(),
@@ -254,8 +254,8 @@ MAYBE = {"visitor": {"login"}, "outsider": {"login"}, "manager": {"login"}, "rep
 async def test_only_the_owner_sees_their_secrets(client: Client, world: World, who: str) -> None:
     ben = await client.get_user(keys(world)[who], world.users["ben"], include=["memberships", "groups"])
 
-    shown = ben.model_fields_set & FIELDS_OF_A_PERSON["admin"]
-    assert shown - MAYBE.get(who, set()) == FIELDS_OF_A_PERSON[who]
+    optional_fields = ben.model_fields_set & FIELDS_OF_A_PERSON["admin"]
+    assert optional_fields - MAYBE.get(who, set()) == FIELDS_OF_A_PERSON[who]
     assert ben.name == "Ben Okafor"
     if who == "admin":
         shown_values = (ben.login, ben.mail, ben.status, ben.admin, ben.api_key)

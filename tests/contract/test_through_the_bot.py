@@ -70,14 +70,14 @@ async def test_the_form_offers_choices_and_shows_errors(ana: Person, client: Cli
     form = await ana.with_more_fields(await ana.form("New issue"))
     assert {"Issue type", "Status", "Priority", "Assignee", "Category", "Severity"} <= values_of(form).keys()
     await ana.submit(form, {"Subject": "Refused at first", "Issue type": "Bug"})
-    assert any("Severity" in said for said in (await ana.errors()).values())
+    assert any("Severity" in message for message in (await ana.errors()).values())
     await ana.close(form)
 
     await ana.command("/issue new project:lab")
     form = await ana.form("New issue")
     given = {"Serial number": "=1 Ж", "Attempts": "three", "Colour": "green", "First seen": "2024-02-29"}
     await ana.submit(form, {"Subject": "With its fields", "Issue type": "Bug", **given})
-    assert any("Attempts is not a number" in said for said in (await ana.errors()).values())
+    assert any("Attempts is not a number" in message for message in (await ana.errors()).values())
     given["Attempts"] = "3"
     await ana.after(ana.submit(form, {"Subject": "With its fields", "Issue type": "Bug", **given}))
 
@@ -120,18 +120,18 @@ async def test_users_learn_which_permission_is_missing(office: Office, world: Wo
     await office.link(BEN, world.keys["ben"])
     ben = Person(office, BEN)
     for typed, (about, sentence) in REFUSED.items():
-        said = text_of(await ben.ask(typed.format(**world.issues)))
-        assert sentence.format(world.issues.get(about)) in said, typed
+        reply_text = text_of(await ben.ask(typed.format(**world.issues)))
+        assert sentence.format(world.issues.get(about)) in reply_text, typed
     assert "#{}".format(world.issues["museum"]) in text_of(await ben.ask("/issues project:museum"))
 
-    said = text_of(await ben.ask("/issue new Ham & <eggs> project:vault"))
-    assert "You typed:  /issue new Ham & <eggs> project:vault" in said
+    reply_text = text_of(await ben.ask("/issue new Ham & <eggs> project:vault"))
+    assert "You typed:  /issue new Ham & <eggs> project:vault" in reply_text
 
     for typed in ("/tracker user new", f"/tracker user edit {world.users['ana']}"):
         await ben.command(typed)
-        told = await ben.form("That didn't work")
-        assert "administrators can create and change accounts" in text_of(told)
-        await ben.close(told)
+        form = await ben.form("That didn't work")
+        assert "administrators can create and change accounts" in text_of(form)
+        await ben.close(form)
 
 
 async def test_files_reach_existing_and_new_issues(ana: Person, client: Client, world: World) -> None:
@@ -140,10 +140,10 @@ async def test_files_reach_existing_and_new_issues(ana: Person, client: Client, 
     await ana.command(f"/issue attach {number}")
     file = await ana.upload("notes.txt", b"what I found")
     await ana.submit(await ana.form("Attach files"), {"Files": [file]})
-    said = re.compile(r"notes\.txt\* attached|an existing issue")
-    shown = await ana.form("Files", lambda view: said.search(text_of(view)))
-    if "can't add files to an existing issue" in text_of(shown):
-        await ana.press_in_form(shown, "Create issue with files")
+    results_text = re.compile(r"notes\.txt\* attached|an existing issue")
+    results = await ana.form("Files", lambda view: results_text.search(text_of(view)))
+    if "can't add files to an existing issue" in text_of(results):
+        await ana.press_in_form(results, "Create issue with files")
         await ana.after(ana.submit(await ana.form("New issue"), {}))
 
     issue = await newest(client, world, "To work on")
@@ -155,10 +155,10 @@ async def test_new_issues_take_files_up_to_the_limit(ana: Person, client: Client
     files = {"büro: a.csv": b"x" * world.max_upload, "b.csv": b"a", "c.csv": b"x" * (world.max_upload + 1)}
     await ana.shortcut("issue_from_message", await shared(ana, *files.items(), text="Made of files"))
     await ana.submit(await ana.form("New issue"), {"Files": ["büro: a.csv", "c.csv"]})
-    shown = await ana.sees(lambda m: m["ephemeral"] and "rejected it" in text_of(m))
-    assert "attached" in text_of(shown)
-    assert "*c.csv* wasn't attached. Tracker rejected it: This file cannot be uploaded" in text_of(shown)
-    await ana.press(shown, "Rename or describe")
+    results = await ana.sees(lambda m: m["ephemeral"] and "rejected it" in text_of(m))
+    assert "attached" in text_of(results)
+    assert "*c.csv* wasn't attached. Tracker rejected it: This file cannot be uploaded" in text_of(results)
+    await ana.press(results, "Rename or describe")
     form = await ana.form("Rename or describe")
     await ana.submit(form, {"File name": "d.csv", "Description": "Renamed"})
     await ana.form("Files")
@@ -176,16 +176,16 @@ async def test_administrators_create_linked_accounts(office: Office, world: Worl
     await chris.submit(form, {"Login": "ana", "Email": "ana@example.test"})
     assert set(await chris.errors()) == {"login", "mail"}
 
-    said = text_of(await chris.after(chris.submit(await chris.form("New account"), {"Login": "gwen"})))
+    reply_text = text_of(await chris.after(chris.submit(await chris.form("New account"), {"Login": "gwen"})))
 
-    assert "linked to <@U0GWEN001>" in said
+    assert "linked to <@U0GWEN001>" in reply_text
     assert "(gwen)" in text_of(await gwen.ask("/tracker whoami"))
-    number = re.search(r"/users/(\d+)", said)
+    number = re.search(r"/users/(\d+)", reply_text)
     assert number is not None
     await chris.command(f"/tracker user edit {number[1]}")
     await chris.after(chris.submit(await chris.form("Edit account"), {"Last name": "Adair-Stone"}))
-    held = await client.get_user(world.key("chris"), int(number[1]))
-    assert (held.login, held.lastname, held.mail) == ("gwen", "Adair-Stone", "gwen@harbor.example")
+    account = await client.get_user(world.key("chris"), int(number[1]))
+    assert (account.login, account.lastname, account.mail) == ("gwen", "Adair-Stone", "gwen@harbor.example")
 
 
 async def test_only_permitted_users_create_projects(office: Office, world: World, client: Client) -> None:
@@ -231,9 +231,9 @@ async def test_a_digest_lists_new_issues(office: Office, ana: Person, world: Wor
     await run_due_after(office, timedelta(hours=1))
 
     post = (await ana.messages())[-1]
-    said = text_of(post)
-    assert "1 new issue" in said
-    assert "After the digest was set" in said
+    post_text = text_of(post)
+    assert "1 new issue" in post_text
+    assert "After the digest was set" in post_text
     key = world.key("ana")
     issue = (await client.list_issues(key, IssueFilters(subject="After the digest"))).items[0]
     answer = await ana.after(ana.choose_from_menu(post, f"#{issue.id} ", "Assign to me"))
@@ -252,13 +252,13 @@ async def test_disallowed_private_issues_are_detected(
 
     await ben.command("/issue new Ben's secret project:webshop private:yes tracker:feature")
     await office.idle()
-    said = text_of((await ben.messages())[-1])
+    post_text = text_of((await ben.messages())[-1])
     if world.database is not None:  # Redmine lists a role's permissions
-        assert "Tracker doesn't let you create private issues in" in said
+        assert "Tracker doesn't let you create private issues in" in post_text
         filters = IssueFilters(project_id=world.project("public"), subject="Ben's secret", status="any")
         assert not (await client.list_issues(world.key("ana"), filters, limit=1)).items
     else:
-        assert "so others can see it" in said
+        assert "so others can see it" in post_text
 
     await ana.command("/issue new Ana's secret project:webshop private:yes tracker:feature")
     await office.idle()

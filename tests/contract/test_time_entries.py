@@ -9,9 +9,9 @@ from tests.contract.world import World
 
 async def test_project_time_uses_the_users_own_date(client: Client, world: World) -> None:
     zones = {"dora": ZoneInfo("Pacific/Tongatapu"), "chris": ZoneInfo("Etc/GMT+12")}
-    wanted = time(world, project_id=world.project("public"), hours=Decimal("1.5"))
+    new_entry = time(world, project_id=world.project("public"), hours=Decimal("1.5"))
     before = datetime.now(UTC)
-    entries = {login: await client.create_time_entry(world.key(login), wanted) for login in zones}
+    entries = {login: await client.create_time_entry(world.key(login), new_entry) for login in zones}
     after = datetime.now(UTC)
 
     for login, zone in zones.items():
@@ -27,7 +27,7 @@ async def test_hours_of_an_issue_include_its_subtasks(wire: Wire) -> None:
         numbers.append(made.json["issue"]["id"])
         await some_time(wire, issue_id=numbers[-1], hours=1 / 3)
 
-    [seen] = (await wire("GET", "/issues.json", issue_id=str(numbers[1]))).json["issues"]
+    [issue] = (await wire("GET", "/issues.json", issue_id=str(numbers[1]))).json["issues"]
 
-    assert (seen["estimated_hours"], seen["total_estimated_hours"]) == (1.5, 4.5)
-    assert (round(seen["spent_hours"], 2), round(seen["total_spent_hours"], 2)) == (0.33, 1)
+    assert (issue["estimated_hours"], issue["total_estimated_hours"]) == (1.5, 4.5)
+    assert (round(issue["spent_hours"], 2), round(issue["total_spent_hours"], 2)) == (0.33, 1)

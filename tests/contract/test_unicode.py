@@ -45,13 +45,13 @@ async def written(client: Client, world: World, text: str) -> int:
     """Writes the text wherever an issue, a file or a time entry has one; returns the issue's number."""
     key = world.key("ana")
     upload = await client.upload_file(key, content(text), filename=f"{text}.txt")
-    wanted = NewIssue(
+    new_issue = NewIssue(
         project_id=world.project("lab"),
         subject=text,
         description=text,
         uploads=(UploadInput(token=upload.token, filename=f"{text}.txt", description=text),),
     )
-    made = await client.create_issue(key, wanted)
+    made = await client.create_issue(key, new_issue)
     entry = await client.create_time_entry(key, time(world, issue_id=world.issues["child"], comments=text))
 
     assert (made.subject, entry.comments) == (text, text)
@@ -86,12 +86,12 @@ async def test_text_comes_back_unchanged(client: Client, world: World) -> None:
 @example(" \u00a0\u3000 ")
 @example("\x1f")
 async def test_any_text_comes_back_or_is_rejected_as_blank(client: Client, world: World, text: str) -> None:
-    wanted = NewIssue(project_id=world.project("lab"), subject=text, description=text)
+    new_issue = NewIssue(project_id=world.project("lab"), subject=text, description=text)
     if re.fullmatch(r"[^\S\x1c-\x1f]*", text):
         with pytest.raises(Refused, match="422"):
-            await client.create_issue(world.key("ana"), wanted)
+            await client.create_issue(world.key("ana"), new_issue)
         return
-    made = await client.create_issue(world.key("ana"), wanted)
+    made = await client.create_issue(world.key("ana"), new_issue)
     [read] = (await client.list_issues(world.key("ana"), IssueFilters(issue_ids=(made.id,)))).items
     assert (made.subject, read.subject) == (text, text)
     assert read.description == "\r\n".join(re.split("\r\n|\r|\n", text))
@@ -110,11 +110,11 @@ async def test_user_and_project_names_work_in_any_script(client: Client, world: 
 
 async def test_length_is_counted_in_characters(client: Client, world: World) -> None:
     for letter, most in (("🙂", 255), ("e\u0301", 127)):
-        wanted = NewIssue(project_id=world.project("lab"), subject=letter * most)
+        new_issue = NewIssue(project_id=world.project("lab"), subject=letter * most)
 
-        assert (await client.create_issue(world.key("ana"), wanted)).subject == wanted.subject
+        assert (await client.create_issue(world.key("ana"), new_issue)).subject == new_issue.subject
         with pytest.raises(Refused) as caught:
             await client.create_issue(
-                world.key("ana"), wanted.model_copy(update={"subject": letter * (most + 1)})
+                world.key("ana"), new_issue.model_copy(update={"subject": letter * (most + 1)})
             )
         assert caught.value.errors == ("Subject is too long (maximum is 255 characters)",)

@@ -60,10 +60,10 @@ async def test_update_sets_every_field_and_the_history_names_them(wire: Wire, wo
 
     assert (answer.status, answer.text) == (204, "")
     issue = await read(wire, number, include="journals")
-    shown = {
+    values = {
         name: issue[name] for name in ("subject", "description", "due_date", "estimated_hours", "done_ratio")
     }
-    assert shown == {name: sent[name] for name in shown}
+    assert values == {name: sent[name] for name in values}
     ids = ("status", "priority", "assigned_to", "category", "fixed_version")
     assert {name: issue[name]["id"] for name in ids} == {name: sent[f"{name}_id"] for name in ids}
     assert {"See above"} == {journal["notes"] for journal in issue["journals"]}
@@ -151,8 +151,8 @@ async def test_private_note_is_hidden_from_reporters(wire: Wire) -> None:
 
     await change(wire, number, notes="Between us", private_notes=True)
 
-    shown = {who: await read(wire, number, who, include="journals") for who in ("ana", "dora", "ben")}
-    notes = {who: [journal["notes"] for journal in issue["journals"]] for who, issue in shown.items()}
+    issues = {who: await read(wire, number, who, include="journals") for who in ("ana", "dora", "ben")}
+    notes = {who: [journal["notes"] for journal in issue["journals"]] for who, issue in issues.items()}
     assert notes == {"ana": ["Between us"], "dora": ["Between us"], "ben": []}
 
 
@@ -221,8 +221,13 @@ async def test_bot_changes_what_was_typed(office: Office, wire: Wire, world: Wor
         "category": world.categories["Checkout"],
         "fixed_version": world.versions["1.0"],
     }
-    shown = {name: issue[name] for name in ("subject", "due_date", "estimated_hours", "done_ratio")}
-    assert shown == {"subject": "Changed", "due_date": "2036-05-31", "estimated_hours": 2.5, "done_ratio": 60}
+    values = {name: issue[name] for name in ("subject", "due_date", "estimated_hours", "done_ratio")}
+    assert values == {
+        "subject": "Changed",
+        "due_date": "2036-05-31",
+        "estimated_hours": 2.5,
+        "done_ratio": 60,
+    }
     assert "staging" in str(issue["custom_fields"])
     assert "→ *Closed*" in text_of(answer)
     assert "didn't save" not in text_of(answer)
