@@ -177,7 +177,7 @@ async def test_a_slow_form_shows_progress(wired: Person, wire: Wire) -> None:
 
     await until(lambda: asyncio.sleep(0, not len(wired.office.bot.in_flight)))
 
-    assert wire.held == 1
+    assert wire.full_waits == 1
     assert not await one_moment(wired)
 
 

@@ -25,8 +25,8 @@ NEEDED = 1000
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
     tracker = demo_tracker()
     for number in range(1000, 1000 + PROJECTS):
-        said = f"{number} " * 1000
-        put(tracker.data.projects, Project(number, f"Project {number}", f"project-{number}", said))
+        description = f"{number} " * 1000
+        put(tracker.data.projects, Project(number, f"Project {number}", f"project-{number}", description))
     delays, timings = Delays(cached=4), Timings(interval=0.5)
     async with Office(tmp_path, tracker=tracker, delays=delays, timings=timings).opened(
         "ana", "ben"
@@ -36,8 +36,8 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
 
 async def cached(office: Office) -> int:
     async with office.http.get(f"http://127.0.0.1:{office.bot.port}/metrics") as answer:
-        found = re.search(r"^issuebot_cached_items (\S+)$", await answer.text(), re.MULTILINE)
-    return int(float(found[1])) if found else 0
+        match = re.search(r"^issuebot_cached_items (\S+)$", await answer.text(), re.MULTILINE)
+    return int(float(match[1])) if match else 0
 
 
 async def test_cached_projects_are_small_and_dropped_when_expired(office: Office, ana: Person) -> None:
@@ -53,8 +53,8 @@ async def test_cached_projects_are_small_and_dropped_when_expired(office: Office
         tracemalloc.stop()
     assert await cached(office) >= PROJECTS
     files = snapshot.statistics("filename")
-    held = sum(file.size for file in files if file.traceback[0].filename != web_response.__file__)
-    assert held < PROJECTS * NEEDED
+    size = sum(file.size for file in files if file.traceback[0].filename != web_response.__file__)
+    assert size < PROJECTS * NEEDED
 
     async def dropped() -> bool:
         return await cached(office) < PROJECTS

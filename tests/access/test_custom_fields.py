@@ -26,9 +26,9 @@ def service() -> Tracker:
 
 @pytest.mark.parametrize("option", [f"cf_{BROWSERS}", "browsers"])
 async def test_values_are_learned_from_issues_that_have_one(wired: Person, wire: Wire, option: str) -> None:
-    found = text_of(await wired.ask(f"/issues {option}:safari project:webshop status:any"))
-    assert "1 issue" in found
-    assert "Browsers: Safari" in found
+    results = text_of(await wired.ask(f"/issues {option}:safari project:webshop status:any"))
+    assert "1 issue" in results
+    assert "Browsers: Safari" in results
 
     wire.heal()
     await wired.ask(f"/issue new In one browser project:webshop tracker:bug {option}:safari")

@@ -42,8 +42,8 @@ async def test_a_key_that_is_refused_for_days_loses_nothing(office: Office, ana:
     await read_followed(office)
     for _ in range(12):
         await run_due_after(office, DAY / 2)
-    told = [text_of(message) for message in await ana.messages(DM)]
-    assert ["has refused your API key for an hour" in text for text in told] == [True]
+    notices = [text_of(message) for message in await ana.messages(DM)]
+    assert ["has refused your API key for an hour" in text for text in notices] == [True]
     assert (await stored(office)).paused is None
     await ana.command("/tracker whoami")
     form = await ana.form("Link account")

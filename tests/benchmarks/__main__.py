@@ -63,14 +63,14 @@ async def commands(scene: Scene, times: int) -> list[Row]:
 
 
 async def _one_command(scene: Scene, typed: str, sides: dict[str, Side], times: int) -> list[Row]:
-    told: dict[str, list[Times]] = defaultdict(list)
+    replies: dict[str, list[Times]] = defaultdict(list)
     asked: dict[str, int] = defaultdict(int)
     cpu = {url: -side.cpu for url, side in sides.items()}
     for _ in range(times // IN_A_ROW):
         for url in sides:
-            await scene.seen()
-            told[url] += [await scene.slack.command(url, typed) for _ in range(IN_A_ROW)]
-            asked[url] += len((await scene.seen()).paths)
+            await scene.traffic()
+            replies[url] += [await scene.slack.command(url, typed) for _ in range(IN_A_ROW)]
+            asked[url] += len((await scene.traffic()).paths)
     count = times // IN_A_ROW * IN_A_ROW
     cpu = {url: (seconds + sides[url].cpu) / count * 1000 for url, seconds in cpu.items()}
 
@@ -79,11 +79,11 @@ async def _one_command(scene: Scene, typed: str, sides: dict[str, Side], times: 
         return Row(f"{typed}: {what}", ours, theirs, unit, most)
 
     def answered(part: float) -> Callable[[str], float]:
-        return lambda url: share([each.answered * 1000 for each in told[url]], part)
+        return lambda url: share([each.answered * 1000 for each in replies[url]], part)
 
     return [
         row("requests to the service", "requests", lambda url: asked[url] / count),
-        row("acknowledged", "ms", lambda url: median(each.acknowledged * 1000 for each in told[url])),
+        row("acknowledged", "ms", lambda url: median(each.acknowledged * 1000 for each in replies[url])),
         row("answered", "ms", answered(0.5), 1.3),
         row("answered, 99 of 100", "ms", answered(0.99)),
         row("CPU", "ms", lambda url: cpu[url], 1.3),
@@ -111,45 +111,45 @@ async def far(scene: Scene, times: int) -> list[Row]:
 
     Runs each this many times, after once to read what the bot remembers for a minute.
     """
-    found: list[Row] = []
+    rows: list[Row] = []
     async with scene.bot() as (_, url):
         await scene.delay(FAR)
         for typed, most in ROUNDS.items():
             counted, seconds = [], []
             for _ in range(times + 1):
-                await scene.seen()
+                await scene.traffic()
                 seconds.append((await scene.slack.command(url, typed)).answered)
-                counted.append(rounds((await scene.seen()).spans))
+                counted.append(rounds((await scene.traffic()).spans))
             away = f"{typed}: service {FAR * 1000:.0f} ms away"
-            found.append(Row(f"{away}: rounds", max(counted[1:]), None, "rounds", most))
-            found.append(Row(f"{away}: answered", median(seconds[1:]), FAR, "s", most + BESIDE))
+            rows.append(Row(f"{away}: rounds", max(counted[1:]), None, "rounds", most))
+            rows.append(Row(f"{away}: answered", median(seconds[1:]), FAR, "s", most + BESIDE))
         await scene.delay(0)
-    return found
+    return rows
 
 
 async def listing(scene: Scene, times: int) -> list[Row]:
     """Lists 5,000 issues with the bot's client and with python-redmine, with latency and without."""
-    found: list[Row] = []
-    for where, most, said in (("far", 0.25, "50 ms away"), ("near", 1, "no latency")):
-        url, told = f"{scene.service_url}/{where}", defaultdict(list)
+    rows: list[Row] = []
+    for where, most, distance in (("far", 0.25, "50 ms away"), ("near", 1, "no latency")):
+        url, replies_by_side = f"{scene.service_url}/{where}", defaultdict(list)
         async with scene.worker("ours", url) as ours, scene.worker("theirs", url) as theirs:
             for number in range(times + 1):  # the first round is a warm-up
                 for side in (ours, theirs):
                     answer = await side.ask()
                     assert answer["issues"] == ISSUES, answer
                     if number:
-                        told[side].append(answer)
+                        replies_by_side[side].append(answer)
 
         middle = [
             {what: median(each[what] for each in answers) for what in ("seconds", "cpu")}
-            for answers in told.values()
+            for answers in replies_by_side.values()
         ]
-        name = f"{ISSUES} issues listed, {said}"
+        name = f"{ISSUES} issues listed, {distance}"
         seconds, theirs_seconds = (each["seconds"] for each in middle)
-        found.append(Row(name, seconds, theirs_seconds, "s", most))
+        rows.append(Row(name, seconds, theirs_seconds, "s", most))
         cpu, theirs_cpu = (each["cpu"] / ISSUES * 1000 * 1000 for each in middle)
-        found.append(Row(f"{name}: CPU for 1,000", cpu, theirs_cpu, "ms"))
-    return found
+        rows.append(Row(f"{name}: CPU for 1,000", cpu, theirs_cpu, "ms"))
+    return rows
 
 
 ISSUE = 12  # in an open project
@@ -166,12 +166,12 @@ async def files(scene: Scene, times: int) -> list[Row]:
             bot.forget_peak()
             before, spent, began = bot.megabytes, bot.cpu, time.monotonic()
             await scene.slack.submit_file(url, f"F0LARGE{number}", ISSUE)
-            figures["seconds"].append((await scene.seen()).uploaded_at - began)
+            figures["seconds"].append((await scene.traffic()).uploaded_at - began)
             figures["cpu"].append(bot.cpu - spent)
             figures["added"].append(bot.peak_megabytes - before)
             spent, began = other.cpu, time.monotonic()
             assert (await other.ask())["status"] == httpx.codes.CREATED
-            figures["their seconds"].append((await scene.seen()).uploaded_at - began)
+            figures["their seconds"].append((await scene.traffic()).uploaded_at - began)
             figures["their cpu"].append(other.cpu - spent)
     name = f"{FILE_SIZE // 10**6} MB from Slack to the service"
     middle = {what: median(each) for what, each in figures.items()}
@@ -234,7 +234,7 @@ async def digests(scene: Scene, count: int) -> list[Row]:
         spent, began = bot.cpu_seconds(), time.monotonic()
         forced = count / A_MINUTE * 60
         async with asyncio.timeout(60 + 3 * forced):
-            while sum(m.by_app for found in state.messages.values() for m in found) < count:
+            while sum(m.by_app for messages in state.messages.values() for m in messages) < count:
                 await asyncio.sleep(0.1)
         seconds, spent = time.monotonic() - began, bot.cpu_seconds() - spent
         counted = re.findall(r"\nissuebot_service_requests_total.* ([\d.]+)", await bot.get("/metrics"))
@@ -271,13 +271,13 @@ PARTS: dict[str, Callable[[Scene, int], Awaitable[list[Row]]]] = {
 async def run(options: argparse.Namespace) -> list[Row]:
     """Runs the requested parts one after the other."""
     times: dict[str, Any] = {"commands": options.commands, "digests": options.digests}
-    found: list[Row] = []
+    rows: list[Row] = []
     with TemporaryDirectory(prefix="issuebot-benchmarks-") as directory:
         async with scene(Path(directory)) as where:
             for name in options.parts or PARTS:
                 sys.stderr.write(f"{name} …\n")
-                found += await PARTS[name](where, times.get(name, options.rounds))
-    return found
+                rows += await PARTS[name](where, times.get(name, options.rounds))
+    return rows
 
 
 def main() -> int:
@@ -290,9 +290,9 @@ def main() -> int:
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}; parts: {', '.join(PARTS)}")
-    found = asyncio.run(run(options))
-    sys.stdout.write("".join(map(str, found)))
-    return 0 if all(row.reached for row in found) else 1
+    rows = asyncio.run(run(options))
+    sys.stdout.write("".join(map(str, rows)))
+    return 0 if all(row.reached for row in rows) else 1
 
 
 if __name__ == "__main__":

@@ -108,7 +108,7 @@ async def recorded(directory: Path) -> list[Row]:
     Each act is measured the second time, when the bot remembers what it caches.
     """
     telemetry.configure("console", "warning")
-    found: list[Row] = []
+    rows: list[Row] = []
     with recording() as recorder:
         async with _ana(directory / "acts.db", SELDOM) as ana:
             days = iter(range(1, 10))
@@ -132,7 +132,7 @@ async def recorded(directory: Path) -> list[Row]:
                         await ana.command(before)
                         await ana.office.idle()
                     latest = await recorder.rows(what, act)
-                found += latest
+                rows += latest
         async with _ana(directory / "idle.db", TICK):
-            found += await recorder.rows("an idle tick", partial(asyncio.sleep, TICK - QUIET))
-    return found
+            rows += await recorder.rows("an idle tick", partial(asyncio.sleep, TICK - QUIET))
+    return rows

@@ -35,8 +35,8 @@ async def command(ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond) ->
     await ack()
     typed = f"{body['command']} {body['text']}".strip()
     answers = await asyncio.gather(*map(service.get, REQUESTS[typed]))
-    lines = [said for answer in answers for said in described(answer.json())]
-    section = [{"type": "section", "text": {"type": "mrkdwn", "text": said}} for said in lines]
+    lines = [line for answer in answers for line in described(answer.json())]
+    section = [{"type": "section", "text": {"type": "mrkdwn", "text": line}} for line in lines]
     await respond(text=lines[0], blocks=section, response_type="ephemeral")
 
 

@@ -120,7 +120,7 @@ async def served(data: Data, directory: Path) -> AsyncIterator[tuple[Client, Sto
     await tracker.start()
     async with (
         opened(f"sqlite:///{directory / f'{time.monotonic_ns()}.db'}") as (_, store),
-        Client(tracker.url, on_answer=lambda *told: asked.append(told)) as client,
+        Client(tracker.url, on_answer=lambda *request: asked.append(request)) as client,
     ):
         yield client, store, asked
     await tracker.stop()
@@ -147,11 +147,11 @@ async def growing(
                     say(f"  {name}, {count:,}", *await measure(store, count))
 
 
-async def _copied(database: Database, table: str, there: int, wanted: int, **changed: str) -> None:
+async def _copied(database: Database, table: str, there: int, total: int, **changed: str) -> None:
     names = [column.name for column in Table.metadata.tables[table].columns if column.name != "id"]
     values = ", ".join(changed.get(name, f"first.{name}") for name in names)
-    for begin in range(there + 1, wanted + 1, AT_ONCE):
-        end = min(begin + AT_ONCE - 1, wanted)
+    for begin in range(there + 1, total + 1, AT_ONCE):
+        end = min(begin + AT_ONCE - 1, total)
         statement = f"""
             with recursive
             t(n) as (select {begin} union all select n + 1 from t where n < {end}),
@@ -212,8 +212,8 @@ async def users(directory: Path, most: int) -> None:
         await store.jobs.put_done("first")
 
     async def measure(store: Store, count: int) -> list[str]:
-        found = await timed(lambda _: store.links.get(FIRST))
-        return [found, await timed(lambda n: store.jobs.put_done(f"{count}-{n}"))]
+        lookup = await timed(lambda _: store.links.get(FIRST))
+        return [lookup, await timed(lambda n: store.jobs.put_done(f"{count}-{n}"))]
 
     copies = {
         "links": {"user_id": "'U' || n", "first": "user_id = 'U0FIRST'"},

@@ -56,12 +56,12 @@ class Slow(Wire):
         super().__init__()
         self.too_late = SECONDS_LATE
         self.failing = 0.0
-        self.told: Counter[Fault] = Counter()
+        self.fault_counts: Counter[Fault] = Counter()
         self._chance = random.Random(1)  # noqa: S311 - not used for security
 
     def _fault(self, _request: web.Request) -> Fault:
         fault = self._chance.choice(FAULTS) if self._chance.random() < self.failing else "pass"
-        self.told[fault] += 1
+        self.fault_counts[fault] += 1
         return fault
 
     async def _pass_on(self, request: web.Request) -> web.StreamResponse:
@@ -76,7 +76,7 @@ def invented(number: int) -> Invented:
 
 
 @dataclass
-class Told:
+class Record:
     """What everyone asked for and was told."""
 
     seconds: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -88,9 +88,9 @@ class Told:
 class Colleague(Person):
     """A user who reads the local Slack's state directly, which costs almost no CPU."""
 
-    def __init__(self, office: Office, number: int, told: Told) -> None:
+    def __init__(self, office: Office, number: int, record: Record) -> None:
         super().__init__(office, invented(number).slack_id, f"team-{number}")
-        self.told = told
+        self.record = record
         self.chance = random.Random(number)  # noqa: S311 - not used for security
         issues = office.tracker.data.issues.values()
         self._issues = [i.id for i in issues if i.project_id == WEBSHOP and not i.is_private]
@@ -98,8 +98,8 @@ class Colleague(Person):
     async def messages(self, channel: str | None = None) -> list[JSON]:
         """Returns the latest messages that only this user sees."""
         state = self.office.workspace.state
-        said = state.messages[self.office.channel_id(channel or self.channel)]
-        return [snapshot._message(state, m) for m in said if m.to == self.user_id][-LATEST:]
+        messages = state.messages[self.office.channel_id(channel or self.channel)]
+        return [snapshot._message(state, m) for m in messages if m.to == self.user_id][-LATEST:]
 
     async def work(self, until_then: float) -> None:
         """Acts at random until then, with pauses."""
@@ -110,9 +110,9 @@ class Colleague(Person):
             try:
                 async with asyncio.timeout(TIMEOUT):
                     await act(self)
-                self.told.seconds[name].append(time.monotonic() - began)
+                self.record.seconds[name].append(time.monotonic() - began)
             except Exception as error:  # noqa: BLE001 - one failure must not stop the others
-                self.told.unanswered[f"{name}: {type(error).__name__}"] += 1
+                self.record.unanswered[f"{name}: {type(error).__name__}"] += 1
             pause = self.chance.expovariate(1 / PAUSE)
             await asyncio.sleep(max(0, min(until_then - time.monotonic(), pause)))
 
@@ -135,13 +135,15 @@ class Colleague(Person):
 
     def _mark(self) -> str:
         """Returns a unique text for what is about to be written."""
-        mark = f"mark-{self.user_id}-{len(self.told.writes)}"
-        self.told.writes[mark] = ""
+        mark = f"mark-{self.user_id}-{len(self.record.writes)}"
+        self.record.writes[mark] = ""
         return mark
 
-    def _note(self, mark: str, said: str, done: str) -> None:
+    def _note(self, mark: str, reply_text: str, done: str) -> None:
         """Keeps what the user was told about a write. An error repeats what they typed."""
-        self.told.writes[mark] = "done" if done in said and "You typed:" not in said else said
+        self.record.writes[mark] = (
+            "done" if done in reply_text and "You typed:" not in reply_text else reply_text
+        )
 
 
 ACTS: dict[str, tuple[int, Callable[[Colleague], Awaitable[None]]]] = {
@@ -160,21 +162,25 @@ def joined(data: Data, people: list[Invented]) -> None:
         data.join(data.projects[WEBSHOP], put(data.users, user), defaults.DEVELOPER)
 
 
-def verdicts(told: Told, data: Data) -> dict[str, list[str]]:
+def verdicts(record: Record, data: Data) -> dict[str, list[str]]:
     """Compares what people were told about their writes with what the service holds."""
     there = Counter(issue.subject for issue in data.issues.values())
     there.update(entry.comments or "" for entry in data.time_entries.values())
-    writes = told.writes.items()
+    writes = record.writes.items()
     return {
-        "told as done, but missing": [mark for mark, said in writes if said == "done" and not there[mark]],
-        "done twice": [mark for mark in told.writes if there[mark] > 1],
-        "done, but denied": [mark for mark, said in writes if there[mark] and NOTHING_DONE.search(said)],
+        "told as done, but missing": [
+            mark for mark, reply_text in writes if reply_text == "done" and not there[mark]
+        ],
+        "done twice": [mark for mark in record.writes if there[mark] > 1],
+        "done, but denied": [
+            mark for mark, reply_text in writes if there[mark] and NOTHING_DONE.search(reply_text)
+        ],
     }
 
 
 async def run(people: int, minutes: float) -> int:
     """Runs the test; returns 1 if a write went wrong or one of Slack's rules was broken."""
-    told, wire, tracker = Told(), Slow(), demo_tracker()
+    record, wire, tracker = Record(), Slow(), demo_tracker()
     colleagues = [invented(number) for number in range(people)]
     joined(tracker.data, colleagues)
     with TemporaryDirectory(prefix="issuebot-load-") as directory:
@@ -188,22 +194,22 @@ async def run(people: int, minutes: float) -> int:
             wire.failing = FAILING
             cpu, began = bot.cpu_seconds(), time.monotonic()
             ends = began + minutes * 60
-            await asyncio.gather(*(Colleague(office, number, told).work(ends) for number in range(people)))
+            await asyncio.gather(*(Colleague(office, number, record).work(ends) for number in range(people)))
             seconds, cpu, memory = time.monotonic() - began, bot.cpu_seconds() - cpu, bot.megabytes()
             violations = office.violations()
-    wrong = verdicts(told, tracker.data)
+    wrong = verdicts(record, tracker.data)
     rows = [
-        ("requests to the service", str(dict(wire.told))),
-        *((f"seconds: {name}", _times(each)) for name, each in told.seconds.items()),
-        ("acts a second", f"{sum(map(len, told.seconds.values())) / seconds:.1f}"),
-        ("writes asked, told as done", f"{len(told.writes)}, {[*told.writes.values()].count('done')}"),
+        ("requests to the service", str(dict(wire.fault_counts))),
+        *((f"seconds: {name}", _times(each)) for name, each in record.seconds.items()),
+        ("acts a second", f"{sum(map(len, record.seconds.values())) / seconds:.1f}"),
+        ("writes asked, told as done", f"{len(record.writes)}, {[*record.writes.values()].count('done')}"),
         ("the bot's CPU and memory", f"{100 * cpu / seconds:.0f} % of one core, {memory:.0f} MB"),
         *((f"writes {name}", str(each or 0)) for name, each in wrong.items()),
-        ("unanswered", str(dict(told.unanswered) or 0)),
+        ("unanswered", str(dict(record.unanswered) or 0)),
         ("broken rules of Slack's", str(violations or 0)),
     ]
     sys.stdout.write("".join(f"{name:<34} {figure}\n" for name, figure in rows))
-    return 1 if told.unanswered or violations or any(wrong.values()) else 0
+    return 1 if record.unanswered or violations or any(wrong.values()) else 0
 
 
 def _times(seconds: list[float]) -> str:

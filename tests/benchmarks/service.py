@@ -87,8 +87,8 @@ class Service:
         `latency` is the delay in seconds of every request from now on.
         """
         self._latency = float(request.query.get("latency", self._latency))
-        seen, self._seen = self._seen, []
-        return web.json_response({"seen": seen, "uploaded_at": self._uploaded_at})
+        requests, self._seen = self._seen, []
+        return web.json_response({"seen": requests, "uploaded_at": self._uploaded_at})
 
     async def swallow(self, request: web.Request, _most: int) -> bytes:
         """Reads an upload to its end."""

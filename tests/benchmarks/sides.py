@@ -117,7 +117,7 @@ async def running(
 
 
 @dataclass(frozen=True)
-class Seen:
+class Traffic:
     """The service's requests and their times, and when its last upload was complete."""
 
     paths: list[str]
@@ -173,17 +173,17 @@ class Scene:
         """Runs one of `tests.benchmarks.workers`."""
         return running(self.directory, "tests.benchmarks.workers", *arguments)
 
-    async def seen(self, **changes: str) -> Seen:
+    async def traffic(self, **changes: str) -> Traffic:
         """Returns what the service has seen since the last call."""
         url = f"{self.service_url}/seen"
         async with aiohttp.ClientSession() as http, http.get(url, params=changes) as answer:
-            told = await answer.json()
-        paths = [path for path, *_ in told["seen"]]
-        return Seen(paths, [Span(*times) for _, *times in told["seen"]], told["uploaded_at"])
+            report = await answer.json()
+        paths = [path for path, *_ in report["seen"]]
+        return Traffic(paths, [Span(*times) for _, *times in report["seen"]], report["uploaded_at"])
 
     async def delay(self, seconds: float) -> None:
         """Makes the service answer every request this much later."""
-        await self.seen(latency=str(seconds))
+        await self.traffic(latency=str(seconds))
 
 
 @asynccontextmanager

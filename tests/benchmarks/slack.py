@@ -83,7 +83,7 @@ class Slack:
         body = urlencode({"payload": json.dumps(payload | {"trigger_id": name})})
         self._shown = [await self._send(to, body)]
         async with asyncio.timeout(SECONDS_TO_ANSWER):
-            while not any(f"{name}* attached" in said for said in self._shown):
+            while not any(f"{name}* attached" in reply_text for reply_text in self._shown):
                 await asyncio.sleep(0.01)
 
     async def _send(self, to: str, body: str) -> str:
@@ -94,9 +94,9 @@ class Slack:
             "X-Slack-Signature": signature(SECRET, now, body.encode()),
         }
         async with self._http.post(f"{to}/slack/events", data=body, headers=headers) as answer:
-            said = await answer.text()
-            assert answer.status == 200, said
-        return said
+            reply_text = await answer.text()
+            assert answer.status == 200, reply_text
+        return reply_text
 
     async def _call(self, request: web.Request) -> web.Response:
         given = await request.json() if request.content_type == "application/json" else request.query
@@ -119,8 +119,8 @@ class Slack:
 
     async def _answered(self, request: web.Request) -> web.Response:
         heard = time.perf_counter()
-        said = await request.text()
-        assert "blocks" in said, said
+        body = await request.text()
+        assert "blocks" in body, body
         answer = self._answers.pop(request.match_info["name"], None)
         if answer is not None:
             answer.set_result(heard)

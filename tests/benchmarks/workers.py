@@ -71,8 +71,8 @@ def ours(url: str) -> Work:
 
     async def read() -> int:
         issues = client.iter_issues(SecretStr("0" * 40), IssueFilters(status="any"))
-        seen = [bool(i.subject and i.status and i.status.name and i.updated_on) async for i in issues]
-        return sum(seen)
+        is_complete = [bool(i.subject and i.status and i.status.name and i.updated_on) async for i in issues]
+        return sum(is_complete)
 
     return _timed(lambda: loop.run_until_complete(read()))
 

@@ -155,12 +155,12 @@ class ServiceMatrix(Matrix):
         await anext(steps, None)
         # A slow service answers once Slack has the acknowledgment and the form, if there is one
         if fault == "slow" and name in self._opening - OPENS_FORM_LATE:
-            while not (self.wire.held or self._opens()):
+            while not (self.wire.full_waits or self._opens()):
                 await asyncio.sleep(LOOK_EVERY)
         self.wire.released.set()
         await self.scene.settled()
         self._wait_for(NORMAL_TIMEOUTS)
-        self._held, self._asked = bool(self.wire.held), self.wire.heal()
+        self._held, self._asked = bool(self.wire.full_waits), self.wire.heal()
         silence.cancel()
         self._silent = await silence
 

@@ -28,8 +28,8 @@ def address(text: str) -> IPv4Address | IPv6Address:
     """Return an address from /proc/net: hex, in 32-bit words of this machine's byte order."""
     words = bytes.fromhex(text)
     swapped = b"".join(struct.pack("=I", word) for word in struct.unpack(f">{len(words) // 4}I", words))
-    found = ip_address(swapped)
-    return (found.ipv4_mapped or found) if isinstance(found, IPv6Address) else found
+    ip = ip_address(swapped)
+    return (ip.ipv4_mapped or ip) if isinstance(ip, IPv6Address) else ip
 
 
 def socket_addresses(pid: int) -> Iterator[tuple[IPv4Address | IPv6Address, IPv4Address | IPv6Address]]:

@@ -311,12 +311,12 @@ async def test_no_error_contains_the_key_or_the_body(
 def printable(error: BaseException) -> str:
     """Return everything a log could print about an error, including causes, contexts, and headers."""
     parts: list[str] = []
-    seen: BaseException | None = error
-    while seen is not None:
-        parts += [repr(seen), str(seen), repr(vars(seen)), "".join(traceback.format_exception(seen))]
-        request = getattr(seen, "_request", None)
+    cause: BaseException | None = error
+    while cause is not None:
+        parts += [repr(cause), str(cause), repr(vars(cause)), "".join(traceback.format_exception(cause))]
+        request = getattr(cause, "_request", None)
         parts.append(repr(getattr(request, "headers", "")))
-        seen = seen.__cause__ or seen.__context__
+        cause = cause.__cause__ or cause.__context__
     return "\n".join(parts)
 
 

@@ -45,9 +45,9 @@ class Tracker:
 
     def page(self, query: Mapping[str, str]) -> dict[str, object]:
         rows = self.ids if query.get("sort") in ("id", None) else self.ids[::-1]
-        wanted = query.get("issue_id", "")
-        if wanted:
-            numbers = set(map(int, wanted.split(",")))
+        listed_ids = query.get("issue_id", "")
+        if listed_ids:
+            numbers = set(map(int, listed_ids.split(",")))
             rows = [row for row in rows if row in numbers]
         offset, limit = int(query["offset"]), min(int(query["limit"]), self.cap)
         some = [self.row(row) for row in rows[offset : offset + limit]]
@@ -107,9 +107,9 @@ async def test_long_descriptions_are_cut_in_lists(client: Client, service: Servi
 @pytest.mark.parametrize("cap", [100, 40])
 async def test_issues_by_id(client: Client, service: Service, key: SecretStr, cap: int) -> None:
     Tracker(service, range(1, 400, 2), cap)
-    wanted = tuple(range(300, 0, -1))
+    ids = tuple(range(300, 0, -1))
 
-    assert await all_ids(client, key, IssueFilters(issue_ids=wanted)) == list(range(1, 300, 2))
+    assert await all_ids(client, key, IssueFilters(issue_ids=ids)) == list(range(1, 300, 2))
     assert all(asked.query["status_id"] == "*" for asked in service.asked)
 
 
@@ -177,6 +177,6 @@ def test_rows_that_stay_are_found_once(changes: list[tuple[int, int, bool]], cap
     async def collect() -> list[int]:
         return [issue.id async for issue in iterate_issues(read, IssueFilters(), "/issues.json")]
 
-    found = asyncio.run(collect())
-    assert found == sorted(set(found))
-    assert stayed <= set(found)
+    collected = asyncio.run(collect())
+    assert collected == sorted(set(collected))
+    assert stayed <= set(collected)

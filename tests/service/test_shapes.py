@@ -60,9 +60,9 @@ async def test_absent_null_and_invalid_values(client: Client, service: Service, 
 async def test_an_issue_is_private_by_default(client: Client, service: Service, key: SecretStr) -> None:
     rows = ({"id": 1}, *({"id": 2, "is_private": value} for value in (None, "perhaps", False)))
 
-    found = await listed(client, service, key, *rows)
+    issues = await listed(client, service, key, *rows)
 
-    assert [issue.is_private for issue in found] == [True, True, True, False]
+    assert [issue.is_private for issue in issues] == [True, True, True, False]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ ENTRY = Entry(
 async def test_created_issues_are_found_by_user_and_message(store: Store, ana: Owner, ben: Owner) -> None:
     issues = store.created_issues
 
-    async def found() -> list[list[int]]:
+    async def numbers() -> list[list[int]]:
         message, elsewhere = [await issues.from_message(team, "C1", "10.1") for team in ("T1", "T2")]
         own = await issues.latest(ana, 5), await issues.latest(ana, 1), await issues.latest(ben, 5)
         return [[issue.issue_id for issue in some] for some in (*own, message, elsewhere)]
@@ -33,10 +33,10 @@ async def test_created_issues_are_found_by_user_and_message(store: Store, ana: O
     await issues.put(ana, 1, "x", "C1", "10.1")
     await issues.put(ben, 2, "x", "C1", "10.1")
     await issues.put(ana, 3, "x")
-    assert await found() == [[3, 1], [3], [2], [2, 1], []]
+    assert await numbers() == [[3, 1], [3], [2], [2, 1], []]
 
     await issues.put(ben, 1, "Of another service, which has the number too")
-    assert await found() == [[3], [3], [1, 2], [2], []]
+    assert await numbers() == [[3], [3], [1, 2], [2], []]
 
 
 async def test_minutes_are_summed_over_a_range_of_days(store: Store, ana: Owner, ben: Owner) -> None:

@@ -42,11 +42,11 @@ async def test_a_new_sqlite_database_is_private_to_its_owner(tmp_path: Path) -> 
     before = os.umask(0)
     try:
         async with opened(tmp_path / "bot.db"):
-            found = modes(tmp_path)
+            file_modes = modes(tmp_path)
     finally:
         os.umask(before)
 
-    assert found == {"bot.db": "0o600", "bot.db-wal": "0o600", "bot.db-shm": "0o600"}
+    assert file_modes == {"bot.db": "0o600", "bot.db-wal": "0o600", "bot.db-shm": "0o600"}
 
 
 def modes(directory: Path) -> dict[str, str]:

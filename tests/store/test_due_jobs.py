@@ -68,10 +68,10 @@ async def test_a_job_that_is_done_again_is_due_at_its_time(processes: Processes)
 async def test_a_job_put_during_its_work_is_done_next(processes: Processes, outcome: JobOutcome) -> None:
     jobs = processes.start().jobs
     await jobs.put(KIND, "1", "first")
-    held = await taken(jobs)
+    job = await taken(jobs)
     processes.now += HOUR
     await jobs.put(KIND, "1", "put meanwhile")
-    await jobs.settled(held, outcome)
+    await jobs.settled(job, outcome)
 
     processes.now += AGE
     after = await taken(jobs)
@@ -82,10 +82,10 @@ async def test_a_job_put_during_its_work_is_done_next(processes: Processes, outc
 async def test_a_jobs_age_counts_from_the_latest_put(processes: Processes, outcome: JobOutcome) -> None:
     jobs = processes.start().jobs
     await jobs.put(KIND, "1", "first")
-    held = await taken(jobs)
-    assert await jobs.keep(held, processes.now, AGE)
+    job = await taken(jobs)
+    assert await jobs.keep(job, processes.now, AGE)
     await put(jobs, jobs.putting(KIND, "1", "put meanwhile", at=processes.now + DAY))
-    await jobs.settled(held, outcome)
+    await jobs.settled(job, outcome)
 
     processes.now += DAY + AGE
     assert (await taken(jobs)).age == AGE
@@ -108,11 +108,11 @@ async def test_only_its_holder_changes_anything_with_a_job(processes: Processes,
     paused, other = processes.start(), processes.start()
     await processes.pass_time()
     await paused.jobs.put(KIND, "1", "")
-    held = await taken(paused.jobs)
+    job = await taken(paused.jobs)
     await processes.pass_time(dead=[paused])
     now_held = await taken(other.jobs)
 
-    await settle(paused.jobs, held, paused.jobs.putting(OTHER, "2", "from the paused one"))
+    await settle(paused.jobs, job, paused.jobs.putting(OTHER, "2", "from the paused one"))
     assert await other.jobs.due() == []
     await settle(other.jobs, now_held, other.jobs.putting(OTHER, "2", "from the other one"))
     [also] = await paused.jobs.take(OTHER, 9)
@@ -123,17 +123,17 @@ async def test_a_job_goes_on_after_each_of_its_requests(processes: Processes) ->
     dying, other = processes.start(), processes.start()
     await processes.pass_time()
     await dying.jobs.put(KIND, "1", "what was put")
-    held = await taken(dying.jobs)
-    assert await dying.jobs.keep(held, processes.now, AGE, "the first request")
-    await dying.jobs.settled(held, Later(0, searched_to="1.5"))
-    held = await taken(dying.jobs)
-    assert (held.content, held.sending) == ("what was put", "the first request")
-    assert held.searched_to == "1.5"
+    job = await taken(dying.jobs)
+    assert await dying.jobs.keep(job, processes.now, AGE, "the first request")
+    await dying.jobs.settled(job, Later(0, searched_to="1.5"))
+    job = await taken(dying.jobs)
+    assert (job.content, job.sending) == ("what was put", "the first request")
+    assert job.searched_to == "1.5"
 
-    assert await dying.jobs.go_on(held)
+    assert await dying.jobs.go_on(job)
     processes.now += AGE
     second = processes.now
-    assert await dying.jobs.keep(held, second, AGE, "the second request")
+    assert await dying.jobs.keep(job, second, AGE, "the second request")
     await processes.pass_time(dead=[dying])
 
     after = await taken(other.jobs)
@@ -145,26 +145,26 @@ async def test_a_canceled_job_leaves_its_holder_for_good(
 ) -> None:
     jobs = processes.start().jobs
     await jobs.put(KIND, "1", "first")
-    held = await taken(jobs)
+    job = await taken(jobs)
     await put(jobs, jobs.canceling("1"))
-    assert not await jobs.keep(held, processes.now, AGE)
+    assert not await jobs.keep(job, processes.now, AGE)
     assert await jobs.due() == []
 
     await jobs.put(KIND, "1", "second")
     fresh = await taken(jobs)
     assert fresh.content == "second"
-    assert not await jobs.keep(held, processes.now, AGE)
-    await jobs.settled(held, Done())
+    assert not await jobs.keep(job, processes.now, AGE)
+    await jobs.settled(job, Done())
     assert await jobs.keep(fresh, processes.now, AGE)
 
 
 async def test_a_job_that_may_be_done_is_not_canceled(processes: Processes) -> None:
     jobs = processes.start().jobs
     await jobs.put(KIND, "1", "first")
-    held = await taken(jobs)
-    assert await jobs.keep(held, processes.now, AGE, "what was sent")
+    job = await taken(jobs)
+    assert await jobs.keep(job, processes.now, AGE, "what was sent")
     await put(jobs, jobs.canceling("1"))
-    await jobs.settled(held, Later(0))
+    await jobs.settled(job, Later(0))
 
     left = await taken(jobs)
     assert (left.sending, left.tried_at) == ("what was sent", processes.now)
@@ -204,13 +204,13 @@ async def test_a_put_without_replacing_keeps_the_waiting_job(processes: Processe
     await put(jobs, jobs.putting(KIND, "1", "second", replaces=False))
     assert await jobs.take(KIND, 9) == []
     processes.now += HOUR
-    held = await taken(jobs)
-    assert held.content == "first"
+    job = await taken(jobs)
+    assert job.content == "first"
 
     await put(jobs, jobs.putting(KIND, "1", "third", replaces=False))
-    await jobs.settled(held, Done())
-    held = await taken(jobs)
-    await jobs.settled(held, Done())
+    await jobs.settled(job, Done())
+    job = await taken(jobs)
+    await jobs.settled(job, Done())
     await put(jobs, jobs.putting(KIND, "1", "fourth", replaces=False))
     assert (await taken(jobs)).content == "fourth"
 
@@ -218,14 +218,14 @@ async def test_a_put_without_replacing_keeps_the_waiting_job(processes: Processe
 async def test_a_job_to_be_done_is_kept_at_any_age(processes: Processes) -> None:
     jobs = processes.start().jobs
     await jobs.put(KIND, "held", "")
-    held = await taken(jobs)
+    job = await taken(jobs)
     await jobs.put(KIND, "due", "")
     await jobs.put_done("done")
     processes.now += 9 * DAY
 
     await jobs.prune(processes.now)
 
-    assert await jobs.keep(held, processes.now, AGE)
+    assert await jobs.keep(job, processes.now, AGE)
     assert (await taken(jobs)).key == "due"
     assert await jobs.put_done("done")
 

@@ -69,28 +69,28 @@ async def test_a_live_process_keeps_a_claim_that_a_dead_one_loses(processes: Pro
     slow, other = processes.start(), processes.start()
     await processes.pass_time()
     began = processes.now
-    held = await slow.jobs.claim("work")
+    job = await slow.jobs.claim("work")
     await processes.pass_time(600)
     meanwhile = await other.jobs.claim("work")
     await processes.pass_time(dead=[slow])
     after = await other.jobs.claim("work")
 
-    assert held.won
+    assert job.won
     assert (meanwhile.won, meanwhile.done) == (False, False)
     assert (after.won, after.tried_at) == (True, began)
-    await slow.jobs.settle(held, None)
+    await slow.jobs.settle(job, None)
     assert not (await slow.jobs.claim("work")).won
 
 
 async def test_a_request_canceled_while_claiming_leaves_the_claim_to_its_holder(processes: Processes) -> None:
     claims = processes.start().jobs
-    held = await claims.claim("work")
+    job = await claims.claim("work")
     canceled = asyncio.create_task(claims.claim("work"))
     await asyncio.sleep(0)
     canceled.cancel()
     await asyncio.wait({canceled})
     meanwhile = await claims.claim("work")
-    await claims.settle(held, State.DONE)
+    await claims.settle(job, State.DONE)
 
     assert (meanwhile.won, meanwhile.done) == (False, False)
     assert (await claims.claim("work")).done
@@ -155,10 +155,10 @@ async def test_no_process_counts_as_dead_after_a_database_outage(processes: Proc
 
 
 async def test_requests_done_in_an_outage_are_recorded_later(database: Database, store: Store) -> None:
-    held = text("select count(*) from jobs where holder is not null")
+    count_held = text("select count(*) from jobs where holder is not null")
 
     async def none() -> bool:
-        return not await database.read(lambda connection: connection.scalar(held))
+        return not await database.read(lambda connection: connection.scalar(count_held))
 
     await store.jobs.put_held(KIND, "1", ASKED)
     await database.execute(text("alter table jobs rename to away"))
@@ -184,11 +184,11 @@ async def test_each_of_many_due_jobs_is_taken_once_the_longest_overdue_first(pro
 async def test_a_job_put_again_during_its_work_repeats_once(processes: Processes) -> None:
     one, other = processes.start().jobs, processes.start().jobs
     await one.put(KIND, "1", "first")
-    [held] = await one.take(KIND, 9)
+    [job] = await one.take(KIND, 9)
     await other.put(KIND, "1", "second")
 
     assert await other.take(KIND, 9) == []
-    await one.settled(held, Done())
+    await one.settled(job, Done())
     [again] = await other.take(KIND, 9)
     assert again.content == "second"
     await other.settled(again, Done())
@@ -201,8 +201,8 @@ async def test_a_request_in_transit_is_kept_until_its_arrival(processes: Process
     dead, other = processes.start(), processes.start()
     await processes.pass_time()
     await dead.jobs.put(KIND, "1", ASKED)
-    [held] = await dead.jobs.take(KIND, 9)
-    assert await dead.jobs.keep(held, processes.now, timedelta(minutes=5))
+    [job] = await dead.jobs.take(KIND, 9)
+    assert await dead.jobs.keep(job, processes.now, timedelta(minutes=5))
     kept_at = processes.now
     await processes.pass_time(200, dead=[dead])
     early = await other.jobs.take(KIND, 9)
@@ -236,12 +236,12 @@ async def test_a_paused_process_settles_no_job_of_another(processes: Processes) 
     paused, other = processes.start(), processes.start()
     await processes.pass_time()
     await paused.jobs.put(KIND, "1", ASKED)
-    [held] = await paused.jobs.take(KIND, 9)
+    [job] = await paused.jobs.take(KIND, 9)
     await processes.pass_time(dead=[paused])
     [taken] = await other.jobs.take(KIND, 9)
 
-    assert not await paused.jobs.keep(held, processes.now, AGE)
-    await paused.jobs.settled(held, Done())
-    await paused.jobs.settled(held, Later(0))
+    assert not await paused.jobs.keep(job, processes.now, AGE)
+    await paused.jobs.settled(job, Done())
+    await paused.jobs.settled(job, Later(0))
     assert await paused.jobs.take(KIND, 9) == []
     assert await other.jobs.keep(taken, processes.now, AGE)

@@ -38,11 +38,11 @@ async def migrated_by_the_next_version(url: str, versions: Path) -> list[str]:
     """Migrates as the next version would; returns what it announced."""
     shutil.copytree(VERSIONS, versions, ignore=shutil.ignore_patterns("__pycache__"))
     (versions / "0002_next.py").write_text(NEXT)
-    said: list[str] = []
+    announcements: list[str] = []
     database = Database(url)
-    await database.write(partial(migrate, on_migration=said.append, versions=versions))
+    await database.write(partial(migrate, on_migration=announcements.append, versions=versions))
     await database.close()
-    return said
+    return announcements
 
 
 def test_the_latest_revision_matches_its_file_name() -> None:
@@ -61,9 +61,9 @@ async def test_a_running_replica_works_on_what_the_next_version_migrates(url: st
         chris = Person(office, "U0CHRIS01")
         await chris.command("/issue new Asked before linking project:webshop")
 
-        said = await migrated_by_the_next_version(url, tmp_path / "versions")
+        announcements = await migrated_by_the_next_version(url, tmp_path / "versions")
 
-        assert said == ["0002: Columns, indexes and a table that the next version adds."]
+        assert announcements == ["0002: Columns, indexes and a table that the next version adds."]
         made = await chris.after(chris.submit(await chris.form("Link account"), {"API key": KEYS["chris"]}))
         assert "Asked before linking" in text_of(made)
         assert "Infrastructure" in text_of(await chris.ask("/tracker default infrastructure"))

@@ -26,10 +26,10 @@ async def test_saved_input_is_its_owners_and_used_once(store: Store, ana: Owner,
 async def test_saved_input_expires_after_a_day(store: Store, database: Database, ana: Owner) -> None:
     saved = await store.saved_input.put(ana, TYPED)
 
-    for hours, found in ((23, TYPED), (25, None)):
+    for hours, content in ((23, TYPED), (25, None)):
         then = datetime.now(UTC) - timedelta(hours=hours)
         await database.execute(update(SavedInputRow).values(created_at=then))
-        assert await store.saved_input.get(ana, saved) == found
+        assert await store.saved_input.get(ana, saved) == content
 
 
 async def test_each_user_has_one_input_under_a_name(store: Store, ana: Owner, ben: Owner) -> None:

@@ -147,9 +147,9 @@ class Apart(Office):
 
     async def idle(self) -> None:
         """Delays until the bots, which can't be looked into, have called Slack nothing for a while."""
-        seen = -1
+        message_count = -1
         async with asyncio.timeout(TIMEOUT_SECONDS):
-            while seen != (seen := sum(map(len, self.workspace.state.messages.values()))):
+            while message_count != (message_count := sum(map(len, self.workspace.state.messages.values()))):
                 await asyncio.sleep(0.3)
 
 

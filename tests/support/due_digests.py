@@ -76,10 +76,10 @@ async def still_due(office: Apart) -> int:
 
 def digest_posts(office: Apart) -> list[Post]:
     return [
-        Post(int(found[1]), found[2], frozenset(map(int, ISSUE.findall(json.dumps(message.blocks)))))
+        Post(int(match[1]), match[2], frozenset(map(int, ISSUE.findall(json.dumps(message.blocks)))))
         for messages in office.workspace.state.messages.values()
         for message in messages
-        if (found := digest_of(message))
+        if (match := digest_of(message))
     ]
 
 

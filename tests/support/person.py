@@ -65,10 +65,10 @@ class Person:
         """Returns the messages that the user sees in a channel."""
         if channel == DM:
             return await self.direct()
-        seen: list[JSON] = (await self.state())["messages"].get(
+        messages: list[JSON] = (await self.state())["messages"].get(
             self.office.channel_id(channel or self.channel), []
         )
-        return seen
+        return messages
 
     async def sees(self, holds: Callable[[JSON], object], channel: str | None = None) -> JSON:
         """Delays for a message for which `holds` is true, and returns the latest one."""
@@ -90,8 +90,8 @@ class Person:
         """Returns the messages of the user's direct conversation with the bot."""
         state = await self.state()
         own = next(channel["id"] for channel in state["channels"] if channel["kind"] == "im")
-        seen: list[JSON] = state["messages"].get(own, [])
-        return seen
+        messages: list[JSON] = state["messages"].get(own, [])
+        return messages
 
     async def say(self, text: str, thread: JSON | None = None) -> JSON:
         """Posts a message to the channel and returns it."""
@@ -133,10 +133,10 @@ class Person:
             return await new() or answer
         return answer
 
-    async def press(self, shown: JSON, text: str) -> bool:
+    async def press(self, surface: JSON, text: str) -> bool:
         """Presses a button of a message or view; returns whether it is still there."""
-        block, element = button_saying(shown["blocks"], text)
-        return await self._act(_source(shown), block, element, value=element.get("value"))
+        block, element = button_saying(surface["blocks"], text)
+        return await self._act(_source(surface), block, element, value=element.get("value"))
 
     press_in_form = press
 
@@ -153,8 +153,10 @@ class Person:
 
     async def choose_in_message(self, message: JSON, text: str) -> None:
         """Chooses from the message's only select."""
-        found = ((b, e) for b in message["blocks"] for e in (b.get("accessory"), *(b.get("elements") or ())))
-        block, select = next((b, e) for b, e in found if e and e["type"] == "static_select")
+        elements = (
+            (b, e) for b in message["blocks"] for e in (b.get("accessory"), *(b.get("elements") or ()))
+        )
+        block, select = next((b, e) for b, e in elements if e and e["type"] == "static_select")
         await self._act(
             _source(message), block, select, selected_option=option_saying(select["options"], text)
         )
@@ -194,8 +196,8 @@ class Person:
 
     async def _fill(self, view: JSON, block: JSON, value: JSON) -> None:
         element = block["element"]
-        held = {block["block_id"]: {element["action_id"]: {"type": element["type"], **value}}}
-        await self._act(_source(view), block, element, values=held, **value)
+        inputs = {block["block_id"]: {element["action_id"]: {"type": element["type"], **value}}}
+        await self._act(_source(view), block, element, values=inputs, **value)
 
     async def suggest(self, view: JSON, label: str, text: str) -> JSON:
         """Types into a select that is searched as the user types; returns what the bot suggests."""
@@ -263,15 +265,15 @@ class Person:
 
         await until(ticked)  # the tab may be published again in between
 
-    async def tick(self, shown: JSON, *texts: str) -> bool:
+    async def tick(self, surface: JSON, *texts: str) -> bool:
         """Leaves ticked what says these texts, and nothing else, of a message's or the Home tab's boxes.
 
         Returns whether Slack still showed them.
         """
-        blocks = [one for one in shown["blocks"] if one.get("accessory", {}).get("type") == "checkboxes"]
+        blocks = [one for one in surface["blocks"] if one.get("accessory", {}).get("type") == "checkboxes"]
         (block,) = blocks
         options = [option_saying(block["accessory"]["options"], text) for text in texts]
-        return await self._act(_source(shown), block, block["accessory"], selected_options=options)
+        return await self._act(_source(surface), block, block["accessory"], selected_options=options)
 
     async def press_at_home(self, text: str) -> None:
         async def pressed() -> bool:
@@ -338,12 +340,12 @@ class Person:
     async def _post(self, what: str, **body: Any) -> JSON:
         url = f"{self.office.workspace.url}page/{what}"
         async with self.office.http.post(url, json={"user": self.user_id, **body}) as answer:
-            said: JSON = await answer.json()
-        return said
+            result: JSON = await answer.json()
+        return result
 
 
-def _source(shown: JSON) -> JSON:
+def _source(surface: JSON) -> JSON:
     """Returns where an act on a message or view happens."""
-    if "ts" in shown:
-        return {"message": {"channel": shown["channel"], "ts": shown["ts"]}}
-    return {"view": {"id": shown["id"]}}
+    if "ts" in surface:
+        return {"message": {"channel": surface["channel"], "ts": surface["ts"]}}
+    return {"view": {"id": surface["id"]}}

@@ -23,9 +23,9 @@ INITIAL = {
 async def until(look: Callable[[], Awaitable[T | None]], seconds: float = TIMEOUT_SECONDS) -> T:
     """Polls `look` until it returns something and returns that."""
     async with asyncio.timeout(seconds):
-        while not (seen := await look()):
+        while not (result := await look()):
             await asyncio.sleep(LOOK_EVERY)
-    return seen
+    return result
 
 
 async def until_so(holds: Callable[[], object]) -> None:
@@ -35,14 +35,14 @@ async def until_so(holds: Callable[[], object]) -> None:
             await asyncio.sleep(LOOK_EVERY)
 
 
-def text_of(shown: JSON) -> str:
+def text_of(surface: JSON) -> str:
     """Returns all the text in a message or view as one string."""
-    return " ".join(_texts(shown.get("blocks"))) or str(shown.get("text") or "")
+    return " ".join(_texts(surface.get("blocks"))) or str(surface.get("text") or "")
 
 
 def values_of(view: JSON) -> JSON:
     """Returns the current values of a form's inputs, by label."""
-    held = {}
+    values = {}
     for block in view["blocks"]:
         if block["type"] == "input":
             value = next(iter(value_held(block["element"]).values()), None)
@@ -52,8 +52,8 @@ def values_of(view: JSON) -> JSON:
                 value = value["text"]["text"]
             elif isinstance(value, list):
                 value = [option["text"]["text"] for option in value]
-            held[block["label"]["text"]] = value
-    return held
+            values[block["label"]["text"]] = value
+    return values
 
 
 def value_held(element: JSON) -> JSON:

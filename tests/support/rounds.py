@@ -13,11 +13,11 @@ class Span(NamedTuple):
 
 def round_of_each(spans: Sequence[Span]) -> list[int]:
     """The round of each request, from 1: one more than that of any request answered before it arrived."""
-    found = [0] * len(spans)
+    rounds = [0] * len(spans)
     for number in sorted(range(len(spans)), key=spans.__getitem__):
-        before = (n for n, earlier in zip(found, spans, strict=True) if earlier.ended <= spans[number].began)
-        found[number] = 1 + max(before, default=0)
-    return found
+        before = (n for n, earlier in zip(rounds, spans, strict=True) if earlier.ended <= spans[number].began)
+        rounds[number] = 1 + max(before, default=0)
+    return rounds
 
 
 def rounds(spans: Sequence[Span]) -> int:

@@ -43,7 +43,7 @@ VARIABLE = re.compile(r"\{\w+\}|\bweb\b|\bor\b|[\W\d]+")
 """What two texts may differ in and still be the same sentence; "web" is what made-up errors are about."""
 
 
-class Said(NamedTuple):
+class Phrase(NamedTuple):
     """A text that a user saw: in which part of the bot, where in Slack, and as what."""
 
     feature: str
@@ -55,7 +55,7 @@ class Said(NamedTuple):
 class Listener(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
-        self.said: dict[Said, None] = {}
+        self.phrases: dict[Phrase, None] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
         test = os.environ.get("PYTEST_CURRENT_TEST", "")
@@ -65,7 +65,7 @@ class Listener(logging.Handler):
             if folders[1] == "features" and len(folders) > 3:
                 feature = folders[2]
             for surface, role, text in _texts(record.__dict__["payload"], "messages", "text"):
-                self.said[Said(feature, surface, role, _normalized(text))] = None
+                self.phrases[Phrase(feature, surface, role, _normalized(text))] = None
 
 
 def _texts(part: Any, surface: str, role: str) -> Iterator[tuple[str, str, str]]:
@@ -103,18 +103,21 @@ def _names() -> tuple[tuple[re.Pattern[str], str], ...]:
         "{category}": [category.name for category in data.categories.values()],
     }
     return tuple(
-        (re.compile("|".join(rf"\b{re.escape(word)}(?!\w)" for word in sorted(words, key=len)[::-1])), shown)
-        for shown, words in named.items()
+        (
+            re.compile("|".join(rf"\b{re.escape(word)}(?!\w)" for word in sorted(words, key=len)[::-1])),
+            placeholder,
+        )
+        for placeholder, words in named.items()
     )
 
 
 def _normalized(text: str) -> str:
-    for pattern, shown in (*_names(), *PLACEHOLDERS):
-        text = pattern.sub(shown, text)
+    for pattern, placeholder in (*_names(), *PLACEHOLDERS):
+        text = pattern.sub(placeholder, text)
     return text
 
 
-def _page(said: Iterable[Said]) -> Iterator[str]:
+def _page(phrases: Iterable[Phrase]) -> Iterator[str]:
     """Yields the page's lines: each text once, under the first feature and surface that shows it."""
     yield "# Everything that the bot says\n"
     yield "## manifest\n"
@@ -128,7 +131,7 @@ def _page(said: Iterable[Said]) -> Iterator[str]:
         yield f"- *{shortcut['type']} shortcut* {shortcut['name']}: {shortcut['description']}"
     texts: set[str] = set()
     sections: dict[tuple[bool, str], dict[str, list[str]]] = {}
-    for one in sorted(said, key=lambda one: (one.feature == "everywhere", one.feature, one.surface)):
+    for one in sorted(phrases, key=lambda one: (one.feature == "everywhere", one.feature, one.surface)):
         sentence = " ".join(VARIABLE.sub(" ", one.text).split())
         if sentence and sentence not in texts:
             texts.add(sentence)
@@ -157,14 +160,14 @@ class Sentences:
         self._output: dict[str, Any] | None = getattr(config, "workeroutput", None)
         self._path = path
         self._listener = Listener()
-        self._said = self._listener.said
+        self._said = self._listener.phrases
         log = logging.getLogger("issuebot.sandbox.received")
         log.addHandler(self._listener)
         log.setLevel(logging.DEBUG)
         log.propagate = False
 
     def pytest_testnodedown(self, node: Any) -> None:
-        self._said |= {Said(*one): None for one in node.workeroutput.get("said", ())}
+        self._said |= {Phrase(*one): None for one in node.workeroutput.get("said", ())}
 
     def pytest_sessionfinish(self) -> None:
         if self._output is not None:

@@ -198,7 +198,7 @@ def _without(field: str, body: bytes) -> bytes:
 
 
 def _refused(fault: str, more: str, request: web.Request) -> web.Response:
-    said = {"ok": False, "error": more if fault == "refuse" else "ratelimited"}
+    body = {"ok": False, "error": more if fault == "refuse" else "ratelimited"}
     headers = {"Retry-After": more} if fault == "429" and more else {}
     status = 429 if fault == "429" else 200 if request.path.startswith("/api/") else 404
-    return web.json_response(said, status=status, headers=headers)
+    return web.json_response(body, status=status, headers=headers)

@@ -23,8 +23,8 @@ KEY = re.compile(rb'(?<="api_key": )"[^"]+"')
 
 def http(status: str, body: bytes = b"", kind: str = "application/json", **headers: str) -> bytes:
     """Returns a raw HTTP response."""
-    told = {"Content_Type": kind, "Content_Length": str(len(body)), "Connection": "close"} | headers
-    lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in told.items())
+    all_headers = {"Content_Type": kind, "Content_Length": str(len(body)), "Connection": "close"} | headers
+    lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in all_headers.items())
     return f"HTTP/1.1 {status}\r\n{lines}\r\n".encode() + body
 
 
@@ -131,7 +131,7 @@ class Wire(Proxy):
         self.faults: list[Fault] = []
         self.seconds = 1.0
         self.released = asyncio.Event()
-        self.held = self.slowed = 0
+        self.full_waits = self.slowed = 0
         self.too_late = 1.0
         self.port = 0
         self.asked: list[str] = []
@@ -156,7 +156,7 @@ class Wire(Proxy):
         """
         assert fault in FAULTS, fault
         self._plan, self.asked = (fault, at, lasting), []
-        self.held = 0
+        self.full_waits = 0
         self.released.clear()
 
     def heal(self) -> list[str]:
@@ -199,7 +199,7 @@ class Wire(Proxy):
         try:
             await asyncio.wait_for(self.released.wait(), self.seconds)
         except TimeoutError:
-            self.held += 1
+            self.full_waits += 1
 
     async def _trickled(self, request: web.Request, status: int, content: bytes) -> web.StreamResponse:
         slowly = web.StreamResponse(status=status, headers={"Content-Type": "application/json"})
@@ -210,14 +210,14 @@ class Wire(Proxy):
         return slowly
 
 
-Told = dict[str, object]
+Body = dict[str, object]
 """An object in an answer."""
 
 
 class Altered(Wire):
     """As from a service whose answers have, in place of each object, what `alter` makes of it."""
 
-    def __init__(self, alter: Callable[[Told], Told]) -> None:
+    def __init__(self, alter: Callable[[Body], Body]) -> None:
         super().__init__()
         self._alter = alter
 
@@ -225,13 +225,13 @@ class Altered(Wire):
         answer = await super()._pass_on(request)
         if not isinstance(answer, web.Response) or not isinstance(answer.body, bytes) or not answer.body:
             return answer
-        said = json.dumps(self._altered(json.loads(answer.body)))
-        return web.Response(status=answer.status, text=said, content_type="application/json")
+        body = json.dumps(self._altered(json.loads(answer.body)))
+        return web.Response(status=answer.status, text=body, content_type="application/json")
 
-    def _altered(self, said: object) -> object:
-        if isinstance(said, dict):
-            return self._alter({name: self._altered(value) for name, value in said.items()})
-        return [self._altered(each) for each in said] if isinstance(said, list) else said
+    def _altered(self, part: object) -> object:
+        if isinstance(part, dict):
+            return self._alter({name: self._altered(value) for name, value in part.items()})
+        return [self._altered(each) for each in part] if isinstance(part, list) else part
 
 
 class Silent(Altered):
@@ -240,9 +240,9 @@ class Silent(Altered):
     def __init__(self, field: str, instead: object = None) -> None:
         sent = {} if instead is None else {field: instead}
 
-        def alter(said: Told) -> Told:
-            left = {name: value for name, value in said.items() if name != field}
-            return left | (sent if field in said else {})
+        def alter(body: Body) -> Body:
+            left = {name: value for name, value in body.items() if name != field}
+            return left | (sent if field in body else {})
 
         super().__init__(alter)
 

@@ -10,6 +10,6 @@ WORDING = Wording("http://127.0.0.1:1", "Tracker", "markdown")
 
 def worded(error: BotError) -> str:
     """Returns the sentence that a user reads for an error."""
-    said = WORDING.sentence(error)
-    logging.getLogger("issuebot.sandbox.received").debug("error", extra={"payload": {"errors": said}})
-    return said
+    sentence = WORDING.sentence(error)
+    logging.getLogger("issuebot.sandbox.received").debug("error", extra={"payload": {"errors": sentence}})
+    return sentence

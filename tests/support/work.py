@@ -45,5 +45,5 @@ async def cut_off(bot: Bot) -> None:
 
 async def none_held(bot: Bot) -> bool:
     """Returns whether every request is answered, also those of processes that crashed."""
-    held = select(func.count()).where(JobRow.kind == REQUEST, JobRow.state != State.DONE)
-    return not await bot.database.read(lambda connection: connection.scalar(held))
+    statement = select(func.count()).where(JobRow.kind == REQUEST, JobRow.state != State.DONE)
+    return not await bot.database.read(lambda connection: connection.scalar(statement))

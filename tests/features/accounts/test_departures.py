@@ -75,7 +75,7 @@ async def test_long_work_stops_when_its_user_is_deactivated(office: Office, ana:
     office.workspace.deactivate(ana.user_id)
     await running
 
-    assert wire.held == 0
+    assert wire.full_waits == 0
     assert len(wire.heal()) == asked
     assert (await stored(office)).paused is Pause.LEFT
 

@@ -15,9 +15,9 @@ async def test_relations_with_hidden_issues_are_left_out(wire: Wire, data: Data)
     }
 
     about = {"issue_id": str(issues["parent"]), "include": "relations"}
-    [seen] = (await wire("GET", "/issues.json", "ben", **about)).json["issues"]
+    [issue] = (await wire("GET", "/issues.json", "ben", **about)).json["issues"]
 
-    assert [relation["issue_to_id"] for relation in seen["relations"]] == [issues["child"]]
+    assert [relation["issue_to_id"] for relation in issue["relations"]] == [issues["child"]]
 
 
 async def test_manager_creates_projects_with_trackers_and_is_a_member(wire: Wire, data: Data) -> None:
@@ -59,8 +59,8 @@ async def test_oversized_body_is_rejected(wire: Wire) -> None:
 async def test_project_can_restrict_activities(wire: Wire, data: Data) -> None:
     public = wire.world.project("public")
     data.projects[public].activity_ids = (2,)
-    shown = await wire("GET", f"/projects/{public}.json", include="time_entry_activities")
-    assert shown.json["project"]["time_entry_activities"] == [{"id": 2, "name": "Development"}]
+    project = await wire("GET", f"/projects/{public}.json", include="time_entry_activities")
+    assert project.json["project"]["time_entry_activities"] == [{"id": 2, "name": "Development"}]
     rejected = await some_time(wire, activity_id=1)
     assert rejected.json["errors"] == ["Activity is not included in the list"]
     assert (await some_time(wire, activity_id=2)).status == 201

@@ -20,18 +20,18 @@ class TestWithDemoData:
 
     async def test_every_page_and_link_works(self, wire: Wire, data: Data) -> None:
         picture = next(a for a in data.attachments.values() if a.filename.endswith(".png"))
-        waiting, seen = [f"/issues/{picture.issue_id}", "/", "/issues?status_id=*", "/time_entries"], set()
+        waiting, kinds = [f"/issues/{picture.issue_id}", "/", "/issues?status_id=*", "/time_entries"], set()
         for path in waiting:
             answer = await wire("GET", path, None)
             assert answer.status == 200, path
             kind = re.sub(r"\d+|=[^&]*", "N", path)
-            if answer.headers["Content-Type"].startswith("text/html") and kind not in seen:
+            if answer.headers["Content-Type"].startswith("text/html") and kind not in kinds:
                 links = {
                     link.replace("&amp;", "&") for link in re.findall(r'(?:href|src)="([^"]+)"', answer.text)
                 }
                 waiting += [link for link in sorted(links) if link.startswith("/") and link not in waiting]
-            seen.add(kind)
-        assert "/attachments/download/N/screenshot.png" in seen
+            kinds.add(kind)
+        assert "/attachments/download/N/screenshot.png" in kinds
 
     async def test_pages_state_admin_view_and_load_nothing_external(self, wire: Wire) -> None:
         answer = await wire("GET", "/projects/security", None)

@@ -88,10 +88,10 @@ async def problems(call: Awaitable[object]) -> str:
 
 async def test_invalid_blocks_are_rejected_with_their_paths(app: App, workspace: Workspace) -> None:
     workspace.state.rate_limits = False
-    for said, block in BAD_IN_MESSAGES:
-        found = await problems(app.web.chat_postMessage(channel=GENERAL, text="x", blocks=[block]))
-        assert found.startswith("invalid_blocks")
-        assert said in found
+    for sentence, block in BAD_IN_MESSAGES:
+        error = await problems(app.web.chat_postMessage(channel=GENERAL, text="x", blocks=[block]))
+        assert error.startswith("invalid_blocks")
+        assert sentence in error
     assert {broken.rule for broken in workspace.violations} == {"invalid_blocks"}
 
 
@@ -126,7 +126,7 @@ BAD_VIEWS: list[tuple[str, Json]] = [
 
 
 async def test_invalid_views_are_rejected_with_their_paths(app: App) -> None:
-    for said, view in BAD_VIEWS:
-        found = await problems(app.web.views_open(trigger_id="any", view=view))
-        assert found.startswith("invalid_arguments")
-        assert said in found
+    for sentence, view in BAD_VIEWS:
+        error = await problems(app.web.views_open(trigger_id="any", view=view))
+        assert error.startswith("invalid_arguments")
+        assert sentence in error

@@ -12,9 +12,9 @@ NAMES = ["general", "webshop", "mobile", "triage", "partners"]
 async def listed(app: App, **arguments: object) -> tuple[list[str], str]:
     """Return the names on a page of conversations, and the next page's cursor."""
     answer = await app.web.api_call("users.conversations", params={"types": BOTH, **arguments})
-    found: list[Json] = answer["channels"]
-    assert not any("is_member" in channel for channel in found)  # Slack omits it here
-    return [channel["name"] for channel in found], answer["response_metadata"]["next_cursor"]
+    channels: list[Json] = answer["channels"]
+    assert not any("is_member" in channel for channel in channels)  # Slack omits it here
+    return [channel["name"] for channel in channels], answer["response_metadata"]["next_cursor"]
 
 
 async def test_conversations_have_pages_without_archived(app: App, workspace: Workspace) -> None:

@@ -27,9 +27,9 @@ async def test_a_mention_reaches_the_app_as_slack_sends_it(app: App, page: Page)
 async def test_direct_messages_and_edits_reach_the_app(app: App, page: Page, workspace: Workspace) -> None:
     channel = workspace.state.im(page.user).id
     sent = await page.post("message", channel=channel, text="whoami")
-    said = (await app.next())["event"]
-    assert (said["type"], said["channel_type"], said["channel"]) == ("message", "im", channel)
-    assert "subtype" not in said
+    event = (await app.next())["event"]
+    assert (event["type"], event["channel_type"], event["channel"]) == ("message", "im", channel)
+    assert "subtype" not in event
 
     await page.post("edit", channel=channel, ts=sent["ts"], text="whoami?")
 

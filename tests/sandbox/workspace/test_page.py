@@ -46,10 +46,10 @@ async def test_only_people_of_the_workspace_can_be_invited(page: Page, workspace
     leaders = workspace.state.channels[LEADERS]
     async with page.events() as events:
         await page.post("command", channel=LEADERS, text="/invite @Lena Fuchs")
-        told = await events.receive_json()
+        notice = await events.receive_json()
     await page.post("command", channel=LEADERS, text="/invite @Ben Okafor @Issue Bot")
 
-    assert told["text"] == "Lena Fuchs is from another company and can't join #leadership."
+    assert notice["text"] == "Lena Fuchs is from another company and can't join #leadership."
     assert leaders.members >= {"U0BEN0001", workspace.state.app.bot_user_id}
     assert "U0LENA0001" not in leaders.members
 
@@ -73,8 +73,8 @@ async def test_replies_count_without_the_parent_deleted_and_private_ones(app: Ap
     parent = (await page.post("message", channel=GENERAL, text="Parent"))["ts"]
 
     async def count() -> int:
-        found = {message["ts"]: message for message in (await page.state())["messages"][GENERAL]}
-        return int(found[parent]["reply_count"])
+        messages = {message["ts"]: message for message in (await page.state())["messages"][GENERAL]}
+        return int(messages[parent]["reply_count"])
 
     counts = [await count()]
     reply = (await page.post("message", channel=GENERAL, text="One", thread_ts=parent))["ts"]

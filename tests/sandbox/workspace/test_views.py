@@ -22,8 +22,8 @@ async def triggered(app: App, page: Page) -> str:
 
 async def opened(app: App, page: Page, view: Json) -> Json:
     answer = await app.web.views_open(trigger_id=await triggered(app, page), view=view)
-    found: Json = answer["view"]
-    return found
+    new_view: Json = answer["view"]
+    return new_view
 
 
 def typed(text: str | None, block_id: str = "subject") -> Json:

@@ -101,19 +101,19 @@ async def test_comment_is_posted_and_acknowledged(app: App, page: Page, workspac
     _, where = await unfurl(app, page, entity(app_unfurl_url=URL))
     await page.post("details", url=URL, **where)
     await app.next()
-    said = {"type": "rich_text", "elements": []}
+    rich_text = {"type": "rich_text", "elements": []}
 
     async def posted(**answer: object) -> Json:
-        await page.post("details", comment=said)
+        await page.post("details", comment=rich_text)
         sent = await app.next()
         given = {"trigger_id": sent["trigger_id"], **answer}
         await app.web.api_call("entity.acknowledgeCommentAction", json=given)
         assert (sent["view"]["type"], sent["view"]["external_ref"]["id"]) == ("entity_comment", "12")
-        shown: Json = (await page.state())["details"]
-        return shown
+        details: Json = (await page.state())["details"]
+        return details
 
     assert (await posted(error="Closed"))["comment_error"] == "Closed"
     comment = {"id": "1", "sender": {"text": "Ben"}, "timestamp": 1, "comment": {"value": "Same here"}}
-    shown = await posted(comment=comment)
-    assert (shown["comments"], shown["comment_error"]) == ([comment], None)
+    details = await posted(comment=comment)
+    assert (details["comments"], details["comment_error"]) == ([comment], None)
     assert not workspace.violations
