@@ -36,8 +36,8 @@ async def users_changed(s: Scene) -> int:
 
 
 async def default_set(s: Scene) -> int:
-    found = await s.office.bot.store.channels.default_project(Channel(TEAM, CHANNEL))
-    return int(found is not None)
+    project_id = await s.office.bot.store.channels.default_project(Channel(TEAM, CHANNEL))
+    return int(project_id is not None)
 
 
 async def default_cleared(s: Scene) -> int:
@@ -58,7 +58,7 @@ async def with_default(s: Scene) -> None:
 
 
 NEW_PROJECT = form("New project", "/tracker project new {word}")
-SET: About = {"effect": default_set, "said": "now uses"}
+SET: About = {"effect": default_set, "confirmation": "now uses"}
 NOT_ALLOWED = "administrators can create"
 
 
@@ -70,7 +70,9 @@ async def new_project(s: Scene, who: str) -> JSON:
 command("projects", "/tracker projects")
 command("project", "/tracker project webshop")
 command("default", "/tracker default infrastructure", **SET)
-command("no default", "/tracker default none", with_default, effect=default_cleared, said="no longer has")
+command(
+    "no default", "/tracker default none", with_default, effect=default_cleared, confirmation="no longer has"
+)
 command("project form", "/tracker project new {word}", who="chris")
 submit(
     "submit project",
@@ -78,7 +80,7 @@ submit(
     NEW_PROJECT,
     {"Description": "Typed with care"},
     effect=projects_made,
-    said="Created",
+    confirmation="Created",
     typed=True,
     who="chris",
 )
@@ -101,7 +103,7 @@ submit(
     form("New account", "/tracker user new @gwen"),
     {"Login": "{slug}", "Email": "{slug}@harbor.example", "Last name": "{word}"},
     effect=users_made,
-    said="Created",
+    confirmation="Created",
     refused=NOT_ALLOWED,
     typed=True,
     who="chris",
@@ -113,7 +115,7 @@ submit(
     form("Edit account", "/tracker user edit 4"),
     {"Last name": "{word}"},
     effect=users_changed,
-    said="Updated",
+    confirmation="Updated",
     refused=NOT_ALLOWED,
     typed=True,
     who="chris",
@@ -123,7 +125,7 @@ submit(
 # The user's own account: Ben isn't linked yet.
 
 
-LINKED: About = {"effect": ben_linked, "said": "linked as", "who": "ben"}
+LINKED: About = {"effect": ben_linked, "confirmation": "linked as", "who": "ben"}
 KEY = {"API key": KEYS["ben"]}
 LINK, LINK_FIRST = form("Link account", "/tracker link"), form("Link account", f"/issue {NUMBER}")
 
@@ -141,10 +143,10 @@ async def offer_to_link(s: Scene, who: str) -> JSON:
 
 command("account", "/tracker")
 command("whoami", "/tracker whoami")
-command("unlink", "/tracker unlink", effect=ana_unlinked, said="is deleted")
+command("unlink", "/tracker unlink", effect=ana_unlinked, confirmation="is deleted")
 command("link form", "/tracker link", who="ben")
 submit("submit key", "link", LINK, KEY, **LINKED)
-submit("submit key and go on", "link", LINK_FIRST, KEY, said="linked as", who="ben")
+submit("submit key and go on", "link", LINK_FIRST, KEY, confirmation="linked as", who="ben")
 submit(
     "submit key and create",
     "link",

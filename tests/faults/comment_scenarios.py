@@ -30,13 +30,13 @@ async def saved(s: Scene, _who: str) -> JSON:
 
 
 async def message_added_before(s: Scene, _who: str) -> JSON:
-    found = await s.message()
-    place = {"channel_id": found["channel"], "thread_ts": found["ts"]}
-    kept = {"files": [], "message": {"text": s.word, "ts": found["ts"]}, "place": place}
+    message = await s.message()
+    place = {"channel_id": message["channel"], "thread_ts": message["ts"]}
+    kept = {"files": [], "message": {"text": s.word, "ts": message["ts"]}, "place": place}
     return await s.offer(kept, "Comment", "comment.with_message", about=f"{NUMBER}:")
 
 
-ADDED: About = {"effect": comments_made, "said": r"Commented on|Added this message to"}
+ADDED: About = {"effect": comments_made, "confirmation": r"Commented on|Added this message to"}
 OPENED = form_behind("Comment", CARD, "Comment")
 command("comment", f"/issue {NUMBER} comment {{word}}", **ADDED | TYPED)
 press("comment button", "comment.open", CARD, "Comment", refused=FORM)
@@ -48,7 +48,7 @@ submit(
     form_for_message,
     {},
     effect=messages_added,
-    said=ADDED["said"],
+    confirmation=ADDED["confirmation"],
 )
 press("open a saved comment", "comment.open_saved", saved, "Open form", refused=FORM)
 press("comment with a message", "comment.with_message", message_added_before, "Comment", refused=FORM)

@@ -58,7 +58,7 @@ async def digests_posted(s: Scene) -> int:
 
 
 async def personal(s: Scene) -> list[Digest]:
-    return [found for found in await s.office.bot.store.digests.of_owner(owner("ana")) if found.personal]
+    return [digest for digest in await s.office.bot.store.digests.of_owner(owner("ana")) if digest.personal]
 
 
 async def personal_set(s: Scene) -> int:
@@ -71,8 +71,8 @@ async def personal_changed(s: Scene) -> int:
 
 async def only_digest(s: Scene) -> None:
     """Leaves the channel with exactly one digest, owned by Ana."""
-    for found in await in_channel(s):
-        await s.office.bot.store.digests.remove(found)
+    for digest in await in_channel(s):
+        await s.office.bot.store.digests.remove(digest)
     await s.after(s.ana.command(WEB))
 
 
@@ -113,11 +113,11 @@ async def replacing(s: Scene, _who: str) -> JSON:
     return await s.after(s.ana.command(f"/digest me daily {CHANGED}"))
 
 
-SET: About = {"effect": digests_set, "said": "is set up"}
-PAUSED: About = {"effect": digests_paused, "said": "is paused", "refused": HIDDEN}
-RESUMED: About = {"effect": digests_going, "said": "is active again", "refused": HIDDEN}
-GONE: About = {"effect": digests_gone, "said": "is removed", "refused": HIDDEN}
-POSTED: About = {"effect": digests_posted, "said": "I posted", "refused": HIDDEN}
+SET: About = {"effect": digests_set, "confirmation": "is set up"}
+PAUSED: About = {"effect": digests_paused, "confirmation": "is paused", "refused": HIDDEN}
+RESUMED: About = {"effect": digests_going, "confirmation": "is active again", "refused": HIDDEN}
+GONE: About = {"effect": digests_gone, "confirmation": "is removed", "refused": HIDDEN}
+POSTED: About = {"effect": digests_posted, "confirmation": "I posted", "refused": HIDDEN}
 NEW = form("New digest", "/digest add mobile category:sign")
 
 command("digest list", "/digest")
@@ -139,7 +139,7 @@ submit(
     form_behind("Edit digest", listing, "Edit"),
     {"Time": CHANGED},
     effect=digests_changed,
-    said="is updated",
+    confirmation="is updated",
 )
 press("post digest now", "digest.now", listing_with_issue, "Send now", **POSTED)
 press("pause digest", "digest.pause", listing, "Pause", **PAUSED | BY_CHRIS)
@@ -150,12 +150,20 @@ press(
     listing,
     "Take ownership",
     effect=digests_taken,
-    said="is yours",
+    confirmation="is yours",
     who="chris",
     refused=HIDDEN,
 )
 press("remove digest", "digest.remove", listing, "Remove", **GONE | BY_CHRIS)
-press("undo removal", "digest.undo", removed, "Undo", effect=digests_set, said="is restored", refused=HIDDEN)
+press(
+    "undo removal",
+    "digest.undo",
+    removed,
+    "Undo",
+    effect=digests_set,
+    confirmation="is restored",
+    refused=HIDDEN,
+)
 suggest("offer zones", "digest.zone", NEW, "Time zone", "tok")
 suggest(
     "offer a digest's choices",
@@ -180,7 +188,7 @@ async def choose_schedule(s: Scene) -> Steps:
     await s.ana.choose(view, "Schedule", "Weekly")
 
 
-PERSONAL: About = {"effect": personal_set, "said": "digest is set up"}
+PERSONAL: About = {"effect": personal_set, "confirmation": "digest is set up"}
 command("personal digest", f"/digest me daily {AT}", **PERSONAL)
 press("set up a personal digest", "digest.set_up", answer("/digest me"), "Set up digest")
 submit(
@@ -196,7 +204,7 @@ press(
     replacing,
     "Replace",
     effect=personal_changed,
-    said="digest is set up",
+    confirmation="digest is set up",
 )
 submit(
     "change a personal digest",
@@ -204,5 +212,5 @@ submit(
     form_behind("My digest", answer(f"/digest me daily {AT}"), "Change"),
     {"Time": CHANGED},
     effect=personal_changed,
-    said="digest is set up",
+    confirmation="digest is set up",
 )

@@ -22,7 +22,7 @@ async def form_of_new(s: Scene, who: str) -> JSON:
 
 CHANGED: About = {
     "effect": issues_half_done,
-    "said": "Updated ",
+    "confirmation": "Updated ",
     "typed": True,
     "refused": "doesn't let me change issues",
 }
@@ -33,7 +33,7 @@ async def issues_closed(s: Scene) -> int:
     return sum(s.word in i.subject and i.status_id == CLOSED for i in s.data.issues.values())
 
 
-@scenario("set status", "action:issue.set_status", effect=issues_closed, said="Status: New → ")
+@scenario("set status", "action:issue.set_status", effect=issues_closed, confirmation="Status: New → ")
 async def set_status(s: Scene) -> Steps:
     """A card's select; posts one for a service that doesn't tell the statuses that a user may set."""
     card = await CARD_OF_NEW(s, "ana")
@@ -71,7 +71,7 @@ press(
     answer("/issue {issue} done:50%"),
     "Undo",
     effect=issues_undone,
-    said="Undid the change to ",
+    confirmation="Undid the change to ",
     refused="doesn't let me change issues",
 )
 press(

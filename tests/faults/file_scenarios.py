@@ -48,9 +48,9 @@ async def attached(s: Scene, who: str) -> JSON:
 async def not_attached(s: Scene, who: str) -> JSON:
     project = s.data.projects[WEBSHOP]
     before, project.status = project.status, CLOSED_PROJECT
-    told = await attached(s, who)
+    reply = await attached(s, who)
     project.status = before
-    return told
+    return reply
 
 
 async def describing(s: Scene, who: str) -> JSON:
@@ -58,7 +58,7 @@ async def describing(s: Scene, who: str) -> JSON:
     return await s.form("Rename or describe")
 
 
-ATTACHED: About = {"effect": files_attached, "said": r"\.log\* attached"}
+ATTACHED: About = {"effect": files_attached, "confirmation": r"\.log\* attached"}
 command("attach form", f"/issue attach {NUMBER}")
 press("attach button", "files.open", CARD, "Attach files")
 shortcut("attach from message", "files_to_issue", message)
@@ -71,7 +71,7 @@ submit(
     describing,
     {"Description": "{word}"},
     effect=files_described,
-    said="check_mark",
+    confirmation="check_mark",
     typed=True,
 )
 press_in_form("new issue with files", "files.new", form_for_message, "Create issue with files")

@@ -22,8 +22,8 @@ def at_home(name: str, action: str, *labels: str, **about: Unpack[About]) -> Non
 
     @scenario(name, f"action:{action}", **about)
     async def steps(s: Scene) -> Steps:
-        shown = (await home(s))["blocks"]
-        elements = (e for b in shown for e in (*b.get("elements", ()), b.get("accessory") or {}))
+        blocks = (await home(s))["blocks"]
+        elements = (e for b in blocks for e in (*b.get("elements", ()), b.get("accessory") or {}))
         buttons = (e["text"]["text"] for e in elements if e.get("type") == "button")
         label = next(text for text in buttons if text.startswith(labels))
         yield
@@ -36,12 +36,12 @@ at_home("home: time", "home.time", "Log time")
 at_home("home: mine", "home.mine", "Show all ")
 
 
-@scenario("home: tell me about", "action:notice.topics", said="Tell me about", answers=2)
+@scenario("home: tell me about", "action:notice.topics", confirmation="Tell me about", answers=2)
 async def choose_topics(s: Scene) -> Steps:
     await s.office.bot.store.notices.switch(owner("ana"), [Topic.COMMENTS], None)
-    shown = await home(s)
+    view = await home(s)
     yield
-    await s.ana.tick(shown, "Issues assigned to me", "New comments")
+    await s.ana.tick(view, "Issues assigned to me", "New comments")
 
 
 async def muted(s: Scene, _who: str) -> JSON:
@@ -50,8 +50,8 @@ async def muted(s: Scene, _who: str) -> JSON:
     return await s.after(s.ana.command("/tracker notify"))
 
 
-press("unmute an issue", "notice.mute", muted, "Unmute", said="Tell me about")
-command("turn on comments", "/tracker notify comments on", said="Tell me about")
+press("unmute an issue", "notice.mute", muted, "Unmute", confirmation="Tell me about")
+command("turn on comments", "/tracker notify comments on", confirmation="Tell me about")
 
 
 @scenario("open home", "event:app_home_opened")
@@ -82,10 +82,10 @@ async def share_link(s: Scene) -> Steps:
 
 async def linked(s: Scene) -> JSON:
     """Returns where the card of a new issue is, as the page names it."""
-    said = await s.ana.say(link(s))
+    posted = await s.ana.say(link(s))
     await s.settled()
-    found = next(m for m in await s.ana.messages() if m["ts"] == said["ts"])
-    return {"channel": found["channel"], "ts": found["ts"], "url": found["unfurls"][0]["url"]}
+    card = next(m for m in await s.ana.messages() if m["ts"] == posted["ts"])
+    return {"channel": card["channel"], "ts": card["ts"], "url": card["unfurls"][0]["url"]}
 
 
 @scenario("open details", "event:entity_details_requested", refused="date_created")
@@ -107,7 +107,7 @@ async def issues_due(s: Scene) -> int:
     return sum(s.word in i.subject and i.due_date is not None for i in s.data.issues.values())
 
 
-EDIT: About = {"effect": issues_due, "said": "2036-01-02|Changed ", "refused": "date_created"}
+EDIT: About = {"effect": issues_due, "confirmation": "2036-01-02|Changed ", "refused": "date_created"}
 
 
 @scenario("edit details", "edit:work-object-edit", **EDIT)
@@ -125,7 +125,7 @@ async def comments_posted(s: Scene) -> int:
 
 POSTED: About = {
     "effect": comments_posted,
-    "said": r'"comment": {"value": "Gadget|Commented on',
+    "confirmation": r'"comment": {"value": "Gadget|Commented on',
     "typed": True,
     "answers": 2,  # the details say that it failed, and a message gives back the text
 }

@@ -142,9 +142,9 @@ async def _public(s: Scene) -> JSON:
     return next(m for m in await s.ana.messages() if s.word in str(m) and not m["ephemeral"])
 
 
-MADE: About = {"effect": issues_made, "said": CREATED, "typed": True}
-TAKEN: About = {"effect": issues_taken, "said": "Assignee"}
-SHOWN: About = {"effect": issues_shared, "said": SHARED, "refused": "Share issue"}
+MADE: About = {"effect": issues_made, "confirmation": CREATED, "typed": True}
+TAKEN: About = {"effect": issues_taken, "confirmation": "Assignee"}
+SHOWN: About = {"effect": issues_shared, "confirmation": SHARED, "refused": "Share issue"}
 
 command("issue new", "/issue new {word} project:webshop priority:high to:me", **MADE)
 command("issue for a colleague", "/issue new {word} project:infrastructure to:@chris", **MADE)
@@ -214,7 +214,7 @@ async def type_subject(s: Scene) -> Steps:
     "delete post",
     "action:post.delete",
     effect=posts_gone,
-    said=r"\A\s*\Z",
+    confirmation=r"\A\s*\Z",
     expects_answer=False,
 )
 async def delete_post(s: Scene) -> Steps:

@@ -47,29 +47,29 @@ class Screen:
     @property
     def parts(self) -> dict[str, str]:
         """Everything on screen, by key, as text."""
-        found = {m["ts"]: text_of(m) + m["text"] + json.dumps(m["unfurls"]) for m in self.messages}
+        texts = {m["ts"]: text_of(m) + m["text"] + json.dumps(m["unfurls"]) for m in self.messages}
         if view := self.view:
-            held = json.dumps(values_of(view)) if view.get("submit") else ""
-            found[view["hash"]] = f"{view['title']['text']} {text_of(view)} {view['errors'] or ''} {held}"
+            inputs = json.dumps(values_of(view)) if view.get("submit") else ""
+            texts[view["hash"]] = f"{view['title']['text']} {text_of(view)} {view['errors'] or ''} {inputs}"
         if self.state["home"]:
-            found["home"] = text_of(self.state["home"])
+            texts["home"] = text_of(self.state["home"])
         if self.state["details"]:
-            found["details"] = json.dumps(self.state["details"])
+            texts["details"] = json.dumps(self.state["details"])
         if self.offered is not None:
-            found["offered"] = json.dumps(self.offered)
-        return found
+            texts["offered"] = json.dumps(self.offered)
+        return texts
 
 
 @dataclass(frozen=True)
 class Did:
     """A run: what is on screen, what of it is new, by key, and how often the action took effect."""
 
-    seen: Screen
+    screen: Screen
     new: dict[str, str]
     made: int
 
     @property
-    def said(self) -> str:
+    def reply_text(self) -> str:
         return "\n".join(self.new.values())
 
 
@@ -92,9 +92,9 @@ class Matrix:
         except Exception as error:  # noqa: BLE001 - one failing scenario must not stop the rest
             self.wrong.append(f"{name}: {_described(error)}")
             return []
-        done = did.made == 1 and re.search(scenario.said, did.said)
-        if (scenario.effect and not done) or (scenario.expects_answer and not did.said):
-            self.wrong.append(f"{name}: took effect {did.made} times without a fault; said: {did.said}")
+        done = did.made == 1 and re.search(scenario.confirmation, did.reply_text)
+        if (scenario.effect and not done) or (scenario.expects_answer and not did.reply_text):
+            self.wrong.append(f"{name}: took effect {did.made} times without a fault; said: {did.reply_text}")
         self.wrong += [f"{name}, without a fault: {one}" for one in self._violations()]
         return self.learned(name, did)
 
@@ -103,9 +103,9 @@ class Matrix:
         self.ran += 1
         try:
             did, wrong = await self.check(cell)
-            wrong += secrets.shown(self.scene, [await self.person(cell.scenario).state()])
+            wrong += secrets.on_screen(self.scene, [await self.person(cell.scenario).state()])
             wrong += [f"it broke Slack's rule: {one}" for one in self._violations()]
-            self.wrong += [f"{cell}: {one}; said: {did.said}" for one in wrong]
+            self.wrong += [f"{cell}: {one}; said: {did.reply_text}" for one in wrong]
         except Exception as error:  # noqa: BLE001 - one failing cell must not stop the rest
             self.wrong.append(f"{cell}: {_described(error)}")
 
@@ -127,10 +127,10 @@ class Matrix:
             count, before = await self.count(name), (await self.screen(name)).parts
             arm()
             await self.act(name, steps)
-            seen = await self.screen(name)
+            screen = await self.screen(name)
             made = await self.count(name) - count
-        new = {key: text for key, text in seen.parts.items() if before.get(key) != text}
-        return Did(seen, new, made)
+        new = {key: text for key, text in screen.parts.items() if before.get(key) != text}
+        return Did(screen, new, made)
 
     async def act(self, name: str, steps: AsyncGenerator[None, None]) -> None:  # noqa: ARG002 - for subclasses
         """Does the scenario's action."""
@@ -154,18 +154,18 @@ class Matrix:
 
         An answer may be missing if it isn't `answered`, and input may be kept until the user is `linking`.
         """
-        scenario, said = SCENARIOS[cell.scenario], did.said
+        scenario, reply_text = SCENARIOS[cell.scenario], did.reply_text
         return {
             f"it took effect {did.made} times": did.made not in (0, 1),
-            "there is no answer": answered and scenario.expects_answer and not said.strip(),
+            "there is no answer": answered and scenario.expects_answer and not reply_text.strip(),
             "it is reported as done but isn't": scenario.effect
-            and re.search(scenario.said, said)
+            and re.search(scenario.confirmation, reply_text)
             and not did.made,
-            "it is reported as the bot's fault": GENERIC in said,
-            "a traceback is shown": "Traceback" in said,
+            "it is reported as the bot's fault": GENERIC in reply_text,
+            "a traceback is shown": "Traceback" in reply_text,
             "the user's input is lost": scenario.typed
             and not (did.made or linking)
-            and not {self.scene.word, self.scene.slug} & set(re.findall(r"[Gg]adget[ -]\d+", said)),
+            and not {self.scene.word, self.scene.slug} & set(re.findall(r"[Gg]adget[ -]\d+", reply_text)),
         }
 
     def _violations(self) -> list[str]:

@@ -19,14 +19,14 @@ async def thread_menu(s: Scene, _who: str) -> JSON:
     return await mentioned(s, "", thread)
 
 
-@scenario("mention", "event:app_mention", effect=issues_made, said=CREATED)
+@scenario("mention", "event:app_mention", effect=issues_made, confirmation=CREATED)
 async def mention(s: Scene) -> Steps:
     text = f"{BOT} new {s.word} project:webshop"
     yield
     await s.ana.say(text)
 
 
-@scenario("direct message", "event:message", effect=issues_made, said=CREATED)
+@scenario("direct message", "event:message", effect=issues_made, confirmation=CREATED)
 async def direct(s: Scene) -> Steps:
     channel, text = s.office.workspace.state.im(IDS["ana"]).id, f"new {s.word} project:webshop"
     yield

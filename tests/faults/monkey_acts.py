@@ -32,7 +32,7 @@ class Act:
     """The messages in its channel when it was asked for; None until then."""
     outcomes: list[str] = field(default_factory=list)
     """What became of each of its deliveries, as Slack told the person."""
-    shown: list[str] = field(default_factory=list)
+    form_texts: list[str] = field(default_factory=list)
     """What forms showed when the person closed them."""
     _forms: frozenset[str] = frozenset()
     """The forms that were open when it was asked for, as they were."""
@@ -64,14 +64,14 @@ class Act:
     def forms(self) -> list[str]:
         """What the person's forms show of it now."""
         views = self.person.office.workspace.state.stack(self.person.user_id) if self.asked else []
-        shown = [(view, {"title": view.body["title"], "blocks": view.blocks}) for view in views]
+        bodies = [(view, {"title": view.body["title"], "blocks": view.blocks}) for view in views]
         return [
-            f"{seen['title']['text']}: {text_of(seen)} {view.errors or ''}"
-            for view, seen in shown
-            if not waiting(seen) and (view.errors or view.hash not in self._forms)
+            f"{body['title']['text']}: {text_of(body)} {view.errors or ''}"
+            for view, body in bodies
+            if not waiting(body) and (view.errors or view.hash not in self._forms)
         ]
 
-    def said(self) -> list[Message]:
+    def replies(self) -> list[Message]:
         """What the bot has said about it since, to the person or for everyone where it was asked for."""
         me, state = self.person.user_id, self.person.office.workspace.state
         here = [
@@ -241,6 +241,6 @@ KINDS = (
 )
 
 
-def claims(act: Act, said: str) -> bool:
+def claims(act: Act, reply: str) -> bool:
     """Whether the bot says that it did what the act asked for."""
-    return bool(re.search(act.kind.claim.format(text=act.text), said))
+    return bool(re.search(act.kind.claim.format(text=act.text), reply))

@@ -72,15 +72,15 @@ class Checker:
 
     def _silent(self) -> list[Act]:
         """The acts of which nobody was told what became of them."""
-        acts = [act for act in self._asked() if not (act.failed or act.shown or act.said())]
+        acts = [act for act in self._asked() if not (act.failed or act.form_texts or act.replies())]
         acts = [act for act in acts if self._strict or not act.kind.in_form]
         # What goes wrong with a reaction is told privately, without saying which one it was.
         reactions: dict[str, list[Act]] = {}
         for act in acts:
             if act.thread:
                 reactions.setdefault(act.channel, []).append(act)
-        told = {act for channel, few in reactions.items() for act in few[: self._private_notes(channel)]}
-        return [act for act in acts if act not in told]
+        answered = {act for channel, few in reactions.items() for act in few[: self._private_notes(channel)]}
+        return [act for act in acts if act not in answered]
 
     def _private_notes(self, channel: str) -> int:
         return sum(
@@ -89,34 +89,34 @@ class Checker:
         )
 
     def _unanswered(self, act: Act) -> str:
-        seen = [m.text for m in self._state.messages[act.channel]][-5:]
-        return f"{act}: no answer, done {act.kind.effects(self._data, act)} times, in its channel: {seen}"
+        texts = [m.text for m in self._state.messages[act.channel]][-5:]
+        return f"{act}: no answer, done {act.kind.effects(self._data, act)} times, in its channel: {texts}"
 
     def _repeated(self, act: Act) -> Iterator[str]:
-        done, said = act.kind.effects(self._data, act), act.said()
-        public = [m.text for m in said if m.to is None and act.text in m.text and m.channel == act.channel]
+        done, replies = act.kind.effects(self._data, act), act.replies()
+        public = [m.text for m in replies if m.to is None and act.text in m.text and m.channel == act.channel]
         if done > 1:
             yield f"{act}: done {done} times"
         if len(public) > 1:
             yield f"{act}: announced {len(public)} times: {public}"
-        if not done and any(claims(act, text) for text in (*act.shown, *(m.text for m in said))):
-            yield f"{act}: said to be done, but isn't: {[m.text for m in said]} {act.shown}"
+        if not done and any(claims(act, text) for text in (*act.form_texts, *(m.text for m in replies))):
+            yield f"{act}: said to be done, but isn't: {[m.text for m in replies]} {act.form_texts}"
 
     # Digests
 
     def _numbers_in(self, digest: Digest) -> list[set[int]]:
         """The numbers of the issues in each of a digest's posts."""
         posts = [m for m in self._state.messages[digest.channel] if m.by_app and m.to is None]
-        found = [set(map(int, ISSUE.findall(str(post.blocks)))) for post in posts if not post.thread_ts]
-        return [numbers for numbers in found if numbers]
+        posted = [set(map(int, ISSUE.findall(str(post.blocks)))) for post in posts if not post.thread_ts]
+        return [numbers for numbers in posted if numbers]
 
     def _unposted(self, digest: Digest) -> Iterator[str]:
         project = self._data.projects[digest.project]
         if project.name in self._load.closed:
             return
         posted = {number for numbers in self._numbers_in(digest) for number in numbers}
-        said = str([message.blocks for message in self._state.messages[digest.channel]])
-        behind_links = sum(map(int, re.findall(r"\band ([0-9]+) more\b", said)))
+        texts = str([message.blocks for message in self._state.messages[digest.channel]])
+        behind_links = sum(map(int, re.findall(r"\band ([0-9]+) more\b", texts)))
         missing = [
             f"{digest.channel}: #{issue.id} {issue.subject} isn't in the digest"
             for issue in self._data.issues.values()
@@ -170,9 +170,9 @@ class Checker:
 
     def _messages_sent_twice(self) -> Iterator[str]:
         for slack_id, text in self._parts():
-            told = [m for m in self._direct(slack_id) if text in m.text and AGAIN not in str(m.blocks)]
-            if len(told) > 1:
-                yield f"{slack_id}: told more than once: {text} {[m.ts for m in told]}"
+            notices = [m for m in self._direct(slack_id) if text in m.text and AGAIN not in str(m.blocks)]
+            if len(notices) > 1:
+                yield f"{slack_id}: told more than once: {text} {[m.ts for m in notices]}"
         for name in self._load.closed:
             if (stops := self._stops(name)) > 1:
                 yield f"{name}: told {stops} times that its digest stopped"

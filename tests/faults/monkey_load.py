@@ -82,9 +82,9 @@ class Load:
         async with asyncio.timeout(SECONDS_TO_SET_UP):
             for number, person in enumerate(self._people):
                 channel = self._channel(f"C0EMOJI{number}")
-                await self._told(person, channel, "/tracker default webshop", "Web Shop")
-                await self._told(person, channel, f"/tracker emoji :{EMOJI}:", EMOJI)
-                await self._told(person, channel, "/tracker notify comments changes on", "Tell me about")
+                await self._command(person, channel, "/tracker default webshop", "Web Shop")
+                await self._command(person, channel, f"/tracker emoji :{EMOJI}:", EMOJI)
+                await self._command(person, channel, "/tracker notify comments changes on", "Tell me about")
             await asyncio.gather(
                 self._add_digests(digests),
                 self._add_feeds(feeds),
@@ -115,7 +115,7 @@ class Load:
         members = {person.slack_id for person in (*WORKERS, BEN)} | {state.app.bot_user_id}
         return state.add_channel(Channel(name, name.lower(), "channel", members)).id
 
-    async def _told(self, person: Person, channel: str, command: str, text: str) -> None:
+    async def _command(self, person: Person, channel: str, command: str, text: str) -> None:
         person.channel = channel.lower()
         answer = await person.ask(command)
         assert text in text_of(answer), text_of(answer)
@@ -143,7 +143,7 @@ class Load:
         self, person: Person, channel: str, project: Project, schedule: str = 'cron "*/15 * * * *" tz:UTC'
     ) -> None:
         command = f"/digest add {project.identifier} {schedule}"
-        await self._told(person, self._channel(channel), command, "is set up")
+        await self._command(person, self._channel(channel), command, "is set up")
         self.digests.append(Digest(channel, project.id, frozenset(self.office.tracker.data.issues)))
 
     async def _stop_later(self, number: int) -> None:
@@ -181,7 +181,7 @@ class Load:
     async def _assignments_are_read(self) -> None:
         """Assigns issues to each person until they are told of one: from then on they are told of each."""
 
-        async def told(person: Person) -> bool:
+        async def is_notified(person: Person) -> bool:
             add_issue(
                 self.office.tracker.data, "Probe", author_id=REPORTER, assigned_to_id=self._number_of(person)
             )
@@ -190,7 +190,7 @@ class Load:
                 self.office.workspace.state.messages[self.office.workspace.state.im(person.user_id).id]
             )
 
-        await asyncio.gather(*(until(lambda one=one: told(one)) for one in self._people))  # type: ignore[misc] # mypy can't infer the default
+        await asyncio.gather(*(until(lambda one=one: is_notified(one)) for one in self._people))  # type: ignore[misc] # mypy can't infer the default
 
     def _number_of(self, person: Person) -> int:
         login = next(one.login for one in WORKERS if one.slack_id == person.user_id)
@@ -220,17 +220,17 @@ class Load:
             seconds = SECONDS_FOR_FORM if in_form else SECONDS_FOR_ANSWER
             with suppress(TimeoutError):
                 await until(lambda act=act: self._answered(act), seconds)  # type: ignore[misc] # mypy can't infer the default
-            act.shown = act.forms()
+            act.form_texts = act.forms()
             self.office.workspace.state.close_all(person.user_id)
             await asyncio.sleep(dice.uniform(0, 0.3))
 
     async def _answered(self, act: Act) -> bool:
-        return not act.asked or act.failed or bool(act.said() or act.forms())
+        return not act.asked or act.failed or bool(act.replies() or act.forms())
 
     def note_forms(self) -> None:
         """Notes what people see in the forms that are open."""
         for act in {act.person.user_id: act for act in self.acts}.values():
-            act.shown = act.shown or act.forms()
+            act.form_texts = act.form_texts or act.forms()
 
     async def _change(self) -> None:
         """Closes, reopens and comments on followed issues, each at most once in a second of its times."""

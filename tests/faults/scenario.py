@@ -21,7 +21,7 @@ class About(TypedDict, total=False):
     """What the tests have to know about a scenario; see `Scenario`."""
 
     effect: Effect
-    said: str
+    confirmation: str
     typed: bool
     expects_answer: bool
     who: str
@@ -45,7 +45,7 @@ class Scenario:
     handlers: tuple[str, ...]
     steps: Script
     effect: Effect | None = None
-    said: str = NEVER
+    confirmation: str = NEVER
     typed: bool = False
     expects_answer: bool = True
     who: str = "ana"
@@ -127,9 +127,9 @@ def shortcut(
 
     @scenario(name, f"shortcut:{callback_id}", **about)
     async def steps(s: Scene) -> Steps:
-        found = await message(s) if message else None
+        source = await message(s) if message else None
         yield
-        await s.ana.shortcut(callback_id, found)
+        await s.ana.shortcut(callback_id, source)
 
 
 def press(name: str, action: str, message: Setup, button: str, **about: Unpack[About]) -> None:
@@ -138,9 +138,9 @@ def press(name: str, action: str, message: Setup, button: str, **about: Unpack[A
     @scenario(name, f"action:{action}", **about)
     async def steps(s: Scene) -> Steps:
         who = about.get("who", "ana")
-        found = await message(s, who)
+        card = await message(s, who)
         yield
-        await s.person(who).press(found, button)
+        await s.person(who).press(card, button)
 
 
 def press_in_form(name: str, action: str, view: Setup, button: str, **about: Unpack[About]) -> None:
@@ -148,9 +148,9 @@ def press_in_form(name: str, action: str, view: Setup, button: str, **about: Unp
 
     @scenario(name, f"action:{action}", **about)
     async def steps(s: Scene) -> Steps:
-        found = await view(s, "ana")
+        form = await view(s, "ana")
         yield
-        await s.ana.press_in_form(found, button)
+        await s.ana.press_in_form(form, button)
 
 
 def menu(name: str, action: str, message: Setup, option: str, **about: Unpack[About]) -> None:
@@ -158,9 +158,9 @@ def menu(name: str, action: str, message: Setup, option: str, **about: Unpack[Ab
 
     @scenario(name, f"action:{action}", **about)
     async def steps(s: Scene) -> Steps:
-        found = await message(s, "ana")
+        card = await message(s, "ana")
         yield
-        await s.ana.choose_from_menu(found, s.word, option)
+        await s.ana.choose_from_menu(card, s.word, option)
 
 
 def choose(name: str, action: str, view: Setup, label: str, text: str, **about: Unpack[About]) -> None:
@@ -181,10 +181,10 @@ def submit(
     @scenario(name, f"form:{callback_id}", **about)
     async def steps(s: Scene) -> Steps:
         who = about.get("who", "ana")
-        found = await view(s, who)
+        form = await view(s, who)
         filled = {label: s.filled(v) if isinstance(v, str) else v for label, v in values.items()}
         yield
-        await s.person(who).submit(found, filled)
+        await s.person(who).submit(form, filled)
 
 
 def suggest(
@@ -195,9 +195,9 @@ def suggest(
 
     @scenario(name, *(f"options:{action}" for action in names), expects_answer=False, refused=refused)
     async def steps(s: Scene) -> Steps:
-        found = await view(s, "ana")
+        form = await view(s, "ana")
         yield
-        s.offered = await s.ana.suggest(found, label, s.filled(text))
+        s.offered = await s.ana.suggest(form, label, s.filled(text))
 
 
 def close(name: str, callback_id: str, view: Setup, **about: Unpack[About]) -> None:
@@ -206,6 +206,6 @@ def close(name: str, callback_id: str, view: Setup, **about: Unpack[About]) -> N
     @scenario(name, f"closed:{callback_id}", **about)
     async def steps(s: Scene) -> Steps:
         who = about.get("who", "ana")
-        found = await view(s, who)
+        form = await view(s, who)
         yield
-        await s.person(who).close(found)
+        await s.person(who).close(form)

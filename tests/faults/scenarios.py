@@ -26,12 +26,12 @@ WHOLE = "ISSUEBOT_MATRIX" in os.environ
 
 def first_of_each_handler() -> list[Scenario]:
     """Returns the first scenario of each handler, with an effect if there is one."""
-    seen: set[str] = set()
+    handlers: set[str] = set()
     first = []
     for scenario in sorted(SCENARIOS.values(), key=lambda one: one.effect is None):
-        if not seen.issuperset(scenario.handlers):
+        if not handlers.issuperset(scenario.handlers):
             first.append(scenario)
-        seen.update(scenario.handlers)
+        handlers.update(scenario.handlers)
     return first
 
 

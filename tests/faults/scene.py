@@ -81,8 +81,8 @@ class Scene:
                 await self.link(login)
             elif linked and login not in LINKED:
                 await store.links.delete(owner(login))
-        for shown in (state.homes, state.details):
-            shown.clear()
+        for views in (state.homes, state.details):
+            views.clear()
         for name, kept in self._kept.items():
             state.messages[name] = [m for m in state.messages[name] if m.ts in kept]
         for name in state.messages.keys() - self._kept.keys():

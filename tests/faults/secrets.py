@@ -23,10 +23,10 @@ class _Raw(logging.Handler):
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        said = f"{record.name} {record.getMessage()}"
+        line = f"{record.name} {record.getMessage()}"
         if record.exc_info and record.exc_info[1]:
-            said += "".join(traceback.format_exception(record.exc_info[1]))
-        self.lines.append(said)
+            line += "".join(traceback.format_exception(record.exc_info[1]))
+        self.lines.append(line)
 
 
 @dataclass
@@ -50,19 +50,19 @@ def listening() -> Iterator[Logs]:
 def canaries(scene: Scene) -> dict[str, str]:
     """Returns the office's secrets by description: API keys, the bot's tokens and its encryption keys."""
     settings, workspace = scene.office.bot.settings, scene.office.workspace
-    found = {f"the key of {user.login}": user.api_key for user in scene.data.users.values()}
-    found |= {"the bot's token": workspace.bot_token, "the app's token": workspace.app_token}
+    secrets = {f"the key of {user.login}": user.api_key for user in scene.data.users.values()}
+    secrets |= {"the bot's token": workspace.bot_token, "the app's token": workspace.app_token}
     keys = enumerate(settings.encryption_keys, 1)
-    return found | {f"encryption key {number}": key.get_secret_value() for number, key in keys}
+    return secrets | {f"encryption key {number}": key.get_secret_value() for number, key in keys}
 
 
-def told(scene: Scene, text: str, where: str) -> list[str]:
+def leaks(scene: Scene, text: str, where: str) -> list[str]:
     """Returns one sentence per secret found in the text, with the text before it."""
-    found = ((name, text.find(secret)) for name, secret in canaries(scene).items())
-    return [f"{name} is in {where}: …{text[max(0, at - 300) : at]!r}" for name, at in found if at >= 0]
+    positions = ((name, text.find(secret)) for name, secret in canaries(scene).items())
+    return [f"{name} is in {where}: …{text[max(0, at - 300) : at]!r}" for name, at in positions if at >= 0]
 
 
-def shown(scene: Scene, states: Sequence[JSON]) -> list[str]:
+def on_screen(scene: Scene, states: Sequence[JSON]) -> list[str]:
     """Finds secrets in what users see: messages, forms with their metadata, the Home tab, details of links.
 
     What the user has just typed into a form doesn't count.
@@ -71,18 +71,18 @@ def shown(scene: Scene, states: Sequence[JSON]) -> list[str]:
     for state in states:
         views = [{**view, "state": None} for view in (*state["views"], state["home"]) if view]
         visible.append(json.dumps([state["messages"], views, state["details"]], ensure_ascii=False))
-    return told(scene, "\n".join(visible), "what people see")
+    return leaks(scene, "\n".join(visible), "what people see")
 
 
 def stored(scene: Scene) -> list[str]:
     """Finds secrets in the bytes of the SQLite database and its journal."""
     files = Path(scene.office.directory).glob("bot.db*")
-    return told(scene, "\n".join(file.read_bytes().decode("latin-1") for file in files), "the database")
+    return leaks(scene, "\n".join(file.read_bytes().decode("latin-1") for file in files), "the database")
 
 
 def logged(scene: Scene, logs: Logs) -> list[str]:
     """Finds secrets in the logs, and reports an empty log as a failure."""
-    raw = told(scene, "\n".join(logs.raw.lines), "what the loggers were given")
-    return told(scene, logs.printed.getvalue(), "the printed logs") + raw or (
+    raw = leaks(scene, "\n".join(logs.raw.lines), "what the loggers were given")
+    return leaks(scene, logs.printed.getvalue(), "the printed logs") + raw or (
         [] if logs.raw.lines else ["nothing was logged at all"]
     )

@@ -97,8 +97,8 @@ class ServiceCell(Cell):
         """Returns the requests before the first one that fails."""
         if isinstance(self.at, int):
             return asked[: self.at]
-        found = (number for number, one in enumerate(asked) if one.startswith(self.at))
-        return asked[: next(found, len(asked))]
+        failing = (number for number, one in enumerate(asked) if one.startswith(self.at))
+        return asked[: next(failing, len(asked))]
 
     def broken(self, asked: Sequence[str]) -> Sequence[str]:
         """Returns the requests that fail."""
@@ -137,7 +137,7 @@ class ServiceMatrix(Matrix):
         if is_unnoticeable(cell.fault, cell.broken(self._asked)):
             return did, []
         wrong = self._broken_rules(cell, did)
-        if SCENARIOS[cell.scenario].effect and UNSUPPORTED not in did.said:
+        if SCENARIOS[cell.scenario].effect and UNSUPPORTED not in did.reply_text:
             wrong += await self._follow_instructions(cell, did.made)
         wrong += [f"a request followed a redirect: {one}" for one in self.wire.elsewhere]
         self.wire.elsewhere.clear()
@@ -183,27 +183,29 @@ class ServiceMatrix(Matrix):
         self.scene.office.bot.client._transport._timeouts = timeouts
 
     def _broken_rules(self, cell: ServiceCell, did: Did) -> list[str]:
-        scenario, said, made = SCENARIOS[cell.scenario], did.said, did.made
-        done, unknown = re.search(scenario.said, said), UNKNOWN.search(said)
-        linking = LINK in said  # the bot runs the saved command, or shows it again, after the user links
+        scenario, reply_text, made = SCENARIOS[cell.scenario], did.reply_text, did.made
+        done, unknown = re.search(scenario.confirmation, reply_text), UNKNOWN.search(reply_text)
+        linking = (
+            LINK in reply_text
+        )  # the bot runs the saved command, or shows it again, after the user links
         written = any(LOOKED_UP.match(request) for request in cell.broken(self._asked))
-        seen = scenario.effect is not None and scenario.name not in NOT_LOOKED_UP
+        is_looked_up = scenario.effect is not None and scenario.name not in NOT_LOOKED_UP
         sent = any(LOOKED_UP.match(request) for request in cell.before(self._asked))
-        found_out = cell.fault in AFTER and not cell.lasting and written and seen
+        found_out = cell.fault in AFTER and not cell.lasting and written and is_looked_up
         rules = self.common_rules(cell, did, linking=linking) | {
             f"it never asked for {cell.at}": isinstance(cell.at, str) and not cell.broken(self._asked),
-            f"it doesn't say {cell.says!r}": not re.search(cell.says, said, re.DOTALL),
+            f"it doesn't say {cell.says!r}": not re.search(cell.says, reply_text, re.DOTALL),
             "there is more than one answer": scenario.expects_answer
             and not done
             and len(did.new) > scenario.answers,
             "it is done but not reported": made == 1 and scenario.expects_answer and not (done or unknown),
-            "it is done but reported as unchanged": made == 1 and not done and UNTOUCHED.search(said),
+            "it is done but reported as unchanged": made == 1 and not done and UNTOUCHED.search(reply_text),
             "it is done and can be looked up, but isn't reported": found_out and not (made == 1 and done),
             "it is rejected but reported as uncertain": cell.fault in DEFINITE and unknown and not sent,
             "the text is neither an answer nor an error's wording": not done
             and not all(self._is_expected(cell, text) for text in did.new.values()),
-            "it still says to wait": "One moment" in said or ":hourglass" in said,
-            "it says to try again immediately": "in 0 seconds" in said,
+            "it still says to wait": "One moment" in reply_text or ":hourglass" in reply_text,
+            "it says to try again immediately": "in 0 seconds" in reply_text,
             f"nothing appeared for {self._silent:.0f} seconds": self._silent > MAX_SILENCE,
             "the bot waited for the service before acknowledging": self._held,
         }

@@ -129,7 +129,7 @@ class SlackMatrix(Matrix):
         """Returns the methods that a run without a fault called."""
         called = list(dict.fromkeys(call.method for call in self.wire.calls))
         self.wrong += [f"{name}: no documented errors listed for {one}" for one in called if one not in OWN]
-        if not SCENARIOS[name].effect and did.seen.view and set(did.new) == {did.seen.view["hash"]}:
+        if not SCENARIOS[name].effect and did.screen.view and set(did.new) == {did.screen.view["hash"]}:
             self._in_forms.add(name)
         return [method for method in called if method in OWN]
 
@@ -141,8 +141,8 @@ class SlackMatrix(Matrix):
             self.wire.lasting = {cell.method: cell.fault} if cell.lasting else {}
 
         did = await self.do(cell.scenario, fail)
-        if cell.fault == GONE and did.seen.view:  # the user has closed that form
-            did.new.pop(did.seen.view["hash"], None)
+        if cell.fault == GONE and did.screen.view:  # the user has closed that form
+            did.new.pop(did.screen.view["hash"], None)
         wrong = self._broken_rules(cell, did)
         lines = [json.loads(line) for line in self.logs.printed.getvalue()[printed:].splitlines()]
         if not any(self._logs_handler(line, scenario) for line in lines):
@@ -180,18 +180,18 @@ class SlackMatrix(Matrix):
         await run_due_after(self.scene.office, LATER)
 
     def _broken_rules(self, cell: SlackCell, did: Did) -> list[str]:
-        said, made = did.said, did.made
+        reply_text, made = did.reply_text, did.made
         closed = cell.fault == GONE and cell.scenario in self._in_forms  # the user has closed the form
         superseded = (cell.scenario, cell.fault) in SUPERSEDED
-        waiting = "One moment" in said or ":hourglass" in said
-        passing = {message["ts"] for message in did.seen.messages if message["ephemeral"]}
+        waiting = "One moment" in reply_text or ":hourglass" in reply_text
+        passing = {message["ts"] for message in did.screen.messages if message["ephemeral"]}
         lasting = [text for key, text in did.new.items() if key not in passing]
         twice = max(Counter(did.new.values()).values(), default=0) > 1
         private = cell.method in PRIVATE and cell.fault in DONE
         answered = not (closed or superseded or cell.method in ONLY_WAY)
-        rules = self.common_rules(cell, did, answered=answered, linking=KEPT in said) | {
-            "it is promised but not done": PROMISED in said and not made,
-            "it is done but reported as failed": made == 1 and CALLED_FAILED.search(said),
+        rules = self.common_rules(cell, did, answered=answered, linking=KEPT in reply_text) | {
+            "it is promised but not done": PROMISED in reply_text and not made,
+            "it is done but reported as failed": made == 1 and CALLED_FAILED.search(reply_text),
             "it still says to wait": waiting and not self._posted_too(cell, did),
             "the same text appears twice": twice and not private,
             "everyone sees the same text twice": max(Counter(lasting).values(), default=0) > 1,

@@ -11,8 +11,8 @@ from tests.support.reading import JSON
 
 
 async def templates_saved(s: Scene) -> int:
-    found = await s.office.bot.store.templates.of_project(TEAM, WEBSHOP, Channel(TEAM, CHANNEL))
-    return sum(template.name == s.word for template in found)
+    templates = await s.office.bot.store.templates.of_project(TEAM, WEBSHOP, Channel(TEAM, CHANNEL))
+    return sum(template.name == s.word for template in templates)
 
 
 async def templates_gone(s: Scene) -> int:
@@ -45,7 +45,9 @@ command(
 )
 press("new template", "template.new", listed, "New template")
 press("edit template", "template.edit", listed, "Edit")
-press("remove template", "template.remove", listed, "Remove", effect=templates_gone, said="is removed")
+press(
+    "remove template", "template.remove", listed, "Remove", effect=templates_gone, confirmation="is removed"
+)
 press("use template", "template.use", listed, "Use template")
 choose("choose template", "issue.template", new_issue, "Template", "{word}")
 submit(
@@ -54,7 +56,7 @@ submit(
     NEW,
     {"Name": "{word}", "Description": "Typed with care", "Priority": "High"},
     effect=templates_saved,
-    said="is added",
+    confirmation="is added",
     typed=True,
 )
 choose("copy an issue to a template", "template.issue", NEW, "Copy from an issue", str(NUMBER))

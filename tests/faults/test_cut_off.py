@@ -117,8 +117,8 @@ async def done(places: dict[str, Place]) -> dict[str, int]:
 
 async def is_told(place: Place) -> bool:
     """Whether the command is quoted once to its user, who checks whether it went through."""
-    found = [text_of(message) for message in await place.ana.messages()]
-    return sum(CUT_OFF in text and f"/issue new {place.word}" in text for text in found) == 1
+    texts = [text_of(message) for message in await place.ana.messages()]
+    return sum(CUT_OFF in text and f"/issue new {place.word}" in text for text in texts) == 1
 
 
 async def try_again(name: str, place: Place) -> None:
@@ -131,9 +131,9 @@ async def try_again(name: str, place: Place) -> None:
     form = await person.view(lambda view: view["title"]["text"] in FORMS and CUT_OFF in text_of(view))
     assert place.word in json.dumps(form) or not SCENARIOS[name].typed
     if name == MESSAGE:
-        said = await person.sees(lambda message: place.word in message["text"] and not message["is_bot"])
+        original = await person.sees(lambda message: place.word in message["text"] and not message["is_bot"])
         await person.close(form)
-        await person.shortcut("comment_from_message", said)
+        await person.shortcut("comment_from_message", original)
         form = await person.form("Comment")
     await (person.submit(form, {}) if form.get("submit") else person.press_in_form(form, "Retry"))
 
@@ -207,5 +207,5 @@ async def test_an_edit_of_details_is_not_repeated_after_a_crash(pair: Pair, wire
     await office.idle()
 
     assert edited.due_date is None
-    told = [text_of(message) for message in await place.ana.direct()]
-    assert sum(CUT_OFF in text for text in told) == 1
+    notices = [text_of(message) for message in await place.ana.direct()]
+    assert sum(CUT_OFF in text for text in notices) == 1

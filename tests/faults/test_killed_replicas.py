@@ -112,31 +112,33 @@ class Commands:
 
     def unanswered(self) -> list[Asked]:
         """The commands that neither the bot answered nor Slack reported as failed."""
-        return [asked for asked in self.asked.values() if not (asked.failed or self._said(asked))]
+        return [asked for asked in self.asked.values() if not (asked.failed or self._replies(asked))]
 
     def check(self) -> None:
         made = Counter(issue.subject for issue in self._office.tracker.data.issues.values())
-        told = {asked.subject: self._said(asked) for asked in self.asked.values()}
-        cut_off = [a for a in self.asked.values() if worded(Interrupted()) in "".join(told[a.subject])]
-        twice = {subject for subject, said in told.items() if len(said) > 1}
-        done = [subject for subject, said in told.items() if any(subject in one for one in said)]
-        assert {subject: made[subject] for subject in told if made[subject] > 1} == {}
-        assert [asked for asked in self.asked.values() if len(self._said(asked, public=True)) > 1] == []
+        replies = {asked.subject: self._replies(asked) for asked in self.asked.values()}
+        cut_off = [a for a in self.asked.values() if worded(Interrupted()) in "".join(replies[a.subject])]
+        twice = {subject for subject, texts in replies.items() if len(texts) > 1}
+        done = [subject for subject, texts in replies.items() if any(subject in one for one in texts)]
+        assert {subject: made[subject] for subject in replies if made[subject] > 1} == {}
+        assert [asked for asked in self.asked.values() if len(self._replies(asked, public=True)) > 1] == []
         assert self.unanswered() == []
         assert {asked.subject for asked in cut_off if not self._was_killed(asked)} == set()
-        assert {subject: told[subject] for subject in twice if len(told[subject]) > 2} == {}
+        assert {subject: replies[subject] for subject in twice if len(replies[subject]) > 2} == {}
         assert twice <= {asked.subject for asked in cut_off}
-        assert [s for s, said in told.items() if any(f" {s}>" in one for one in said) and not made[s]] == []
-        assert len(done) > len(told) / 2
+        assert [
+            s for s, texts in replies.items() if any(f" {s}>" in one for one in texts) and not made[s]
+        ] == []
+        assert len(done) > len(replies) / 2
 
     async def _answered(self, asked: Asked) -> bool:
-        return asked.failed or bool(self._said(asked))
+        return asked.failed or bool(self._replies(asked))
 
-    def _said(self, asked: Asked, *, public: bool = False) -> list[str]:
+    def _replies(self, asked: Asked, *, public: bool = False) -> list[str]:
         """What the bot told the user privately, or posted for everyone in the channel."""
         messages = self._office.workspace.state.messages[asked.channel]
-        found = [m.text for m in messages if m.by_app and (m.to is None) is public]
-        return [text for text in found if not text.endswith("Still working on it…")]
+        texts = [m.text for m in messages if m.by_app and (m.to is None) is public]
+        return [text for text in texts if not text.endswith("Still working on it…")]
 
     def _was_killed(self, asked: Asked) -> bool:
         """Whether the process that handled it was killed before it could finish."""
@@ -154,10 +156,10 @@ class FollowedIssues:
         self._changes = 0
 
     async def follow(self) -> None:
-        found = [i for i in public_issues(self._office.tracker) if i.status_id == defaults.NEW]
+        issues = [i for i in public_issues(self._office.tracker) if i.status_id == defaults.NEW]
         workspace = self._office.workspace
         slack = AsyncWebClient(workspace.bot_token, base_url=workspace.api_url)
-        for number, issue in enumerate(found[:FOLLOWED]):
+        for number, issue in enumerate(issues[:FOLLOWED]):
             channel = f"C0D{number:06}"
             thread = str((await slack.chat_postMessage(channel=channel, text="Please fix this"))["ts"])
             post = await slack.chat_postMessage(channel=channel, thread_ts=thread, text="Created")
@@ -171,8 +173,8 @@ class FollowedIssues:
         while True:
             issue = dice.choice(list(self._threads.values()))
             status = defaults.NEW if issue.status_id == defaults.CLOSED else defaults.CLOSED
-            said = f"Change {self._changes}"
-            change(issue, status_id=status, subject=said, comment_by=2, comment=said)
+            text = f"Change {self._changes}"
+            change(issue, status_id=status, subject=text, comment_by=2, comment=text)
             self._changes += 1
             await until(self._all_have_a_line, PATIENCE)
 
@@ -204,7 +206,7 @@ class FollowedIssues:
 
     def _texts(self, thread: str) -> list[str]:
         """The replies of a thread: the post, and the lines below it."""
-        messages = (m for found in self._office.workspace.state.messages.values() for m in found)
+        messages = (m for channel in self._office.workspace.state.messages.values() for m in channel)
         return [message.text for message in messages if message.thread_ts == thread]
 
 

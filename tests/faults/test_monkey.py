@@ -130,10 +130,10 @@ async def settled(checker: Checker, chaos: Chaos, office: Apart) -> list[str]:
         await chaos.advance()
         while checker.missing() and time.monotonic() < turn:
             await asyncio.sleep(0.5)
-    seen, since = -1, time.monotonic()
+    count, since = -1, time.monotonic()
     while time.monotonic() - since < QUIET:
         messages = sum(map(len, office.workspace.state.messages.values()))
-        if messages != seen:
-            seen, since = messages, time.monotonic()
+        if messages != count:
+            count, since = messages, time.monotonic()
         await asyncio.sleep(0.2)
     return checker.missing()

@@ -35,11 +35,11 @@ async def do(scene: Replicas, scenario: Scenario, mode: Mode) -> Counter[str]:
     await anext(steps, None)
     await scene.settled()
     scene.mode = "once"
-    seen = Counter(call.method for call in list(state.calls)[calls:] if not call.method.startswith(READS))
-    seen["messages"] = _messages(scene) - messages
+    counts = Counter(call.method for call in list(state.calls)[calls:] if not call.method.startswith(READS))
+    counts["messages"] = _messages(scene) - messages
     if scenario.effect:
-        seen["effect"] = await scenario.effect(scene)
-    return seen
+        counts["effect"] = await scenario.effect(scene)
+    return counts
 
 
 def _messages(scene: Replicas) -> int:
@@ -51,13 +51,13 @@ async def differences(
     scene: Replicas, scenarios: Sequence[Scenario], mode: Mode
 ) -> dict[str, tuple[Counter[str], Counter[str]]]:
     """Returns what each scenario did once and in that mode, where that isn't the same single effect."""
-    found = {}
+    outcomes = {}
     for scenario in scenarios:
         once, again = await do(scene, scenario, "once"), await do(scene, scenario, mode)
         ignored = scenario in HEARD and not once.total()
         if once != again or once["effect"] != bool(scenario.effect) or ignored:
-            found[scenario.name] = (once, again)
-    return found
+            outcomes[scenario.name] = (once, again)
+    return outcomes
 
 
 async def test_simultaneous_duplicates_to_two_replicas_act_once(scene: Replicas) -> None:

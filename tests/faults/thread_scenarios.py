@@ -55,7 +55,11 @@ press_in_form(
 )
 press_in_form("create from related issues", "related.create", related, "Create an issue")
 menu_of_related(
-    "share a related issue", "related.share", "Share in thread", effect=issues_shared, said="in the thread."
+    "share a related issue",
+    "related.share",
+    "Share in thread",
+    effect=issues_shared,
+    confirmation="in the thread.",
 )
 menu_of_related("attach to a related issue", "files.from_message", "Attach files")
 
@@ -66,17 +70,17 @@ async def turn_on_emoji(s: Scene) -> Steps:
     await s.ana.command("/tracker emoji :ticket:")
 
 
-@scenario("react with an emoji", "event:reaction_added", effect=issues_made, said=CREATED)
+@scenario("react with an emoji", "event:reaction_added", effect=issues_made, confirmation=CREATED)
 async def react(s: Scene) -> Steps:
     await s.ana.ask("/tracker default webshop")
     await s.ana.ask("/tracker emoji :ticket:")
-    said = await s.message()
+    message = await s.message()
     yield
-    await s.ana.react(said)
+    await s.ana.react(message)
 
 
 def step(name: str, callback_id: str, effect: Effect, **inputs: str) -> None:
-    @scenario(name, "event:function_executed", effect=effect, said="issue_number")
+    @scenario(name, "event:function_executed", effect=effect, confirmation="issue_number")
     async def steps(s: Scene) -> Steps:
         filled, ended = {key: s.filled(text) for key, text in inputs.items()}, s.office.workspace.state.steps
         ended.clear()
@@ -129,7 +133,7 @@ menu(
     posted,
     "Follow in this thread",
     effect=issues_followed,
-    said="Stop following|up to date",
+    confirmation="Stop following|up to date",
     expects_answer=False,
 )
 menu(
@@ -138,7 +142,7 @@ menu(
     followed,
     "Stop following",
     effect=issues_not_followed,
-    said="Follow in|I stopped updating",
+    confirmation="Follow in|I stopped updating",
     expects_answer=False,
 )
 
@@ -153,18 +157,18 @@ menu(
     partial(posted, included=True),
     "Leave out comments",
     effect=issues_without_comments,
-    said="won't quote new comments",
+    confirmation="won't quote new comments",
 )
 
 ALREADY = "You('re now following| already follow)"
-command("follow in a direct message", "/issue {issue} follow", effect=issues_followed, said=ALREADY)
+command("follow in a direct message", "/issue {issue} follow", effect=issues_followed, confirmation=ALREADY)
 press(
     "follow from a card",
     "issue.follow",
     answer("/issue {issue}"),
     "Follow",
     effect=issues_followed,
-    said=ALREADY,
+    confirmation=ALREADY,
 )
 
 
@@ -172,7 +176,7 @@ press(
     "unfollow",
     "command:issue",
     effect=issues_not_followed,
-    said="(no longer|aren't) following",
+    confirmation="(no longer|aren't) following",
 )
 async def unfollow(s: Scene) -> Steps:
     number = s.issue().id

@@ -46,7 +46,7 @@ async def logged_before(s: Scene) -> None:
     await logged(s, "ana")
 
 
-LOGGED: About = {"effect": entries_logged, "said": "Logged ", "typed": True}
+LOGGED: About = {"effect": entries_logged, "confirmation": "Logged ", "typed": True}
 
 command("timelog", f"{LOG} 1m activity:design {{word}}", **LOGGED)
 command("timelog on a project", "/timelog project:webshop 1m activity:design {word}", **LOGGED)
@@ -71,7 +71,7 @@ press(
     answer(f"{LOG} 30h activity:design on:2026-01-05 {{word}}"),
     "Log anyway",
     effect=entries_logged,
-    said="Logged ",
+    confirmation="Logged ",
 )
 press(
     "log for today",
@@ -79,18 +79,18 @@ press(
     answer(f"{LOG} 1m activity:design {{word}} tomorrow"),
     "Log for today",
     effect=entries_logged,
-    said="Logged ",
+    confirmation="Logged ",
 )
 press("edit button", "time.edit", logged, "Edit")
-press("share time", "time.share", logged, "Share here", effect=entries_shared, said="logged 1m on")
-press("delete time", "time.delete", logged, "Delete entry", said="Deleted ")
+press("share time", "time.share", logged, "Share here", effect=entries_shared, confirmation="logged 1m on")
+press("delete time", "time.delete", logged, "Delete entry", confirmation="Deleted ")
 submit(
     "submit changed time",
     "time.change",
     form_of_entry,
     {"Hours": "2m", "Comment": "{word}"},
     effect=entries_logged,
-    said="Changed the entry on",
+    confirmation="Changed the entry on",
     typed=True,
 )
 suggest("offer issues for time", "time.issue", form_of_shortcut, "Issue", "")

@@ -87,12 +87,12 @@ async def _record(directory: Path) -> dict[str, list[JSON]]:
     from tests.faults.scenarios import SCENARIOS
     from tests.faults.scene import Scene
 
-    found: dict[str, tuple[Kind, str]] = {}
+    recorded: dict[str, tuple[Kind, str]] = {}
     async with Office(directory, transport="http", rate_limits=False).opened() as office:
         workspace, deliver = office.workspace, office.workspace._delivery.deliver
 
         async def listening(kind: Kind, payload: JSON, **how: Any) -> Answer:
-            found.setdefault(name_of(payload), (kind, json.dumps(payload, ensure_ascii=False)))
+            recorded.setdefault(name_of(payload), (kind, json.dumps(payload, ensure_ascii=False)))
             return await deliver(kind, payload, **how)
 
         workspace._delivery.deliver = listening  # type: ignore[method-assign] # it listens in
@@ -108,8 +108,8 @@ async def _record(directory: Path) -> dict[str, list[JSON]]:
     hidden = dict.fromkeys((workspace.bot_token, workspace.app_token, *KEYS.values()), SECRET)
     hidden |= {workspace.url: SLACK, office.tracker.url: SERVICE}
     files: dict[str, list[JSON]] = {}
-    for name, (kind, text) in sorted(found.items()):
-        clean = reduce(lambda said, pair: said.replace(*pair), hidden.items(), text)
+    for name, (kind, text) in sorted(recorded.items()):
+        clean = reduce(lambda text_so_far, pair: text_so_far.replace(*pair), hidden.items(), text)
         one = {"name": name, "kind": kind, "payload": json.loads(clean)}
         files.setdefault(name.partition(":")[0], []).append(one)
     return files
@@ -119,8 +119,8 @@ def main() -> None:
     """Writes one file per kind of handler."""
     with TemporaryDirectory() as directory:
         files = asyncio.run(_record(Path(directory)))
-    for name, found in files.items():
-        lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in found)
+    for name, recordings in files.items():
+        lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in recordings)
         (RECORDED / f"{name}.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
 

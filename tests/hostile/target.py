@@ -142,14 +142,14 @@ class Target:
     def seen_by(self, user_id: str) -> Counter[str]:
         """Returns everything that the user sees: messages, forms and the Home tab."""
         state = self.office.workspace.state
-        seen: list[object] = [
+        contents: list[object] = [
             [m.text, m.blocks]
             for channel in state.channels.values()
             for m in state.messages[channel.id]
             if user_id in channel.members and m.to in (None, user_id)
         ]
         views = [*state.stack(user_id), *(home for home in state.homes.values() if home.user == user_id)]
-        return Counter(json.dumps(one, default=str) for one in [*seen, *(view.body for view in views)])
+        return Counter(json.dumps(one, default=str) for one in [*contents, *(view.body for view in views)])
 
     def shown_to(self, user_id: str) -> str:
         return "".join(self.seen_by(user_id))
@@ -168,8 +168,8 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
     [template] = await store.templates.of_project(TEAM, 4, None)
     announcement = await ana.after(ana.command("/issue new project:webshop For all to see"))
     await office.idle()
-    shown = await office.bot.slack.chat_postMessage(channel=office.channel_id(ELSEWHERE), text="Created")
-    thread = str(shown["ts"])
+    post = await office.bot.slack.chat_postMessage(channel=office.channel_id(ELSEWHERE), text="Created")
+    thread = str(post["ts"])
     await follow(store, data.issues[ISSUE], office.channel_id(ELSEWHERE), thread, thread)
     [entry] = await store.time_entries.latest(ANA, 1)
     [digest] = await store.digests.of_owner(ANA)
@@ -322,7 +322,7 @@ class Sent:
     posts: int
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         """Returns the response and the arguments of the calls to Slack."""
         return self.answer.text + json.dumps([call.arguments for call in self.calls], default=str)
 

@@ -95,7 +95,7 @@ def aimed(target: Target) -> dict[str, dict[str, str]]:
         "issue.change_several",
     )
     related = ("related.everywhere", "related.create", "related.find", "mention.create", "mention.run")
-    shown = ("issue.show", "issue.more", "issue.share", "issue.share_listed", "issue.edit", "files.open")
+    cards = ("issue.show", "issue.more", "issue.share", "issue.share_listed", "issue.edit", "files.open")
     about = ("time.open", "time.issue", "comment.open")
     own = ("open", "help", "digest.add", "digest.set_up")
     home = ("home.create", "home.search", "home.time", "home.mine")
@@ -110,7 +110,7 @@ def aimed(target: Target) -> dict[str, dict[str, str]]:
         (acts, (digest, f"{digest}:{ANA.user_id}"), NO_DIGEST),
         ((DigestAction.RESTORE,), (digest, f"{digest}:{ANA.user_id}"), "can't be restored anymore"),
         (("time.edit", "time.share", "time.delete"), (str(target.entry.id),), NOT_HERS),
-        ((*shown, *about), (hidden,), NO_ISSUE),
+        ((*cards, *about), (hidden,), NO_ISSUE),
         (("comment.issue",), (hidden,), EXPIRED),
         (
             ("comment.with_message", "files.from_message"),
@@ -144,9 +144,9 @@ def aimed(target: Target) -> dict[str, dict[str, str]]:
         (("issue.comments",), (f"{hidden}:1", f"{hidden}:0"), NO_ISSUE),
     ]
     refused: dict[str, dict[str, str]] = {}
-    for action_ids, values, told in aims:
+    for action_ids, values, reason in aims:
         for action_id in action_ids:
-            refused.setdefault(action_id, {}).update(dict.fromkeys(values, told))
+            refused.setdefault(action_id, {}).update(dict.fromkeys(values, reason))
     return refused
 
 
@@ -206,11 +206,11 @@ async def test_each_button_says_why_it_refuses_another_users_object(target: Targ
         for value, why in values.items():
             target.office.workspace.state.close_all(user_id)
             press = pressed(target, user_id, action_id, value, in_form=action_id in IN_FORMS_ONLY)
-            seen = target.seen_by(user_id)
+            earlier = target.seen_by(user_id)
             await through(target, [("interactive", press)])
-            said = [*target.seen_by(user_id) - seen]
-            if why not in "".join(said):
-                unexpected.append((action_id, value, why, said))
+            fresh = [*target.seen_by(user_id) - earlier]
+            if why not in "".join(fresh):
+                unexpected.append((action_id, value, why, fresh))
 
     assert unexpected == []
     assert await target.own_things() == before
@@ -233,13 +233,13 @@ async def test_a_forged_press_leaves_the_post_of_another_issue(target: Target, a
 async def left_alone(target: Target, who: str, before: JSON, sent: list[Sent], logged: list[Any]) -> None:
     """Asserts that none of Ana's data was changed or shown, and that nothing failed."""
     user_id, after = PRESSERS[who], await target.own_things()
-    shown = target.shown_to(user_id) + "".join(one.said for one in sent)
+    output = target.shown_to(user_id) + "".join(one.output for one in sent)
     secrets = [HERS, HIDDEN]
     if who == "administrator":  # administrators see every issue, and may change what belongs to a project
         secrets.remove(HIDDEN)
         for theirs in ("attachments", "template"):
             del before[theirs], after[theirs]
-    assert [secret for secret in secrets if secret in shown] == []
+    assert [secret for secret in secrets if secret in output] == []
     assert after == before
     assert target.watched.keys <= MAY_USE.get(who, set())
     assert [one for one in sent if one.answer.status not in ANSWERED] == []
@@ -267,9 +267,9 @@ async def test_no_form_acts_as_another_user_or_on_their_data(target: Target, who
     with capture_logs() as logged:
         sent = await through(target, submissions(target, user_id))
         searched = await through(target, suggestions(target, user_id))
-        found = [one for one in searched if HIDDEN in one.answer.text]
+        with_hidden = [one for one in searched if HIDDEN in one.answer.text]
         assert searched
-        assert bool(found) is (who == "administrator")
+        assert bool(with_hidden) is (who == "administrator")
 
     target.watched.keys.discard(WRONG_KEY)  # the link form verifies the key that was typed
     await left_alone(target, who, before, sent, logged)
@@ -294,8 +294,8 @@ async def test_forms_denied_to_others_work_for_their_owner(target: Target) -> No
         [sent] = await through(target, [submission(target, user_id, callback_id, json.dumps(metadata))])
 
         changed = before != (len(target.watched.written), await target.digests())
-        changed = changed or "Account linked" in sent.said or "is added" in sent.said
-        if "errors" in sent.answer.text or not (changed or HIDDEN in sent.said or HERS in sent.said):
+        changed = changed or "Account linked" in sent.output or "is added" in sent.output
+        if "errors" in sent.answer.text or not (changed or HIDDEN in sent.output or HERS in sent.output):
             idle.append((callback_id, sent.answer.text))
 
     assert idle == []
@@ -328,9 +328,9 @@ async def test_no_edit_of_details_shows_or_changes_hidden_issues(target: Target)
             {"selected_option": {"value": "1:x.y"}},
             {},
         )
-        for user_id, reference, held in product((BEN.user_id, GWEN, LENA), references, chosen):
+        for user_id, reference, value in product((BEN.user_id, GWEN, LENA), references, chosen):
             view = recorded | {"external_ref": {"id": reference, "type": "issue"}}
-            view |= {"state": {"values": {name: {"x": held} for name in ("due_date", "status", "other")}}}
+            view |= {"state": {"values": {name: {"x": value} for name in ("due_date", "status", "other")}}}
             yield "interactive", acting(target, user_id, "view_submission") | {"view": view}
 
     with capture_logs() as logged:
@@ -339,9 +339,9 @@ async def test_no_edit_of_details_shows_or_changes_hidden_issues(target: Target)
     assert [one for one in sent if one.answer.status not in ANSWERED] == []
     assert [entry for entry in logged if entry["log_level"] == "error"] == []
     assert target.watched.written == []
-    told = [call.arguments for one in sent for call in one.calls]
-    assert told
-    assert HIDDEN not in json.dumps(told, default=str)
+    arguments = [call.arguments for one in sent for call in one.calls]
+    assert arguments
+    assert HIDDEN not in json.dumps(arguments, default=str)
 
 
 LINKS = ("{url}", "http://[", "{url}99999999999999999999", "", None)
@@ -378,9 +378,9 @@ def events(target: Target) -> Iterator[tuple[Kind, JSON]]:
                     "trigger_id": triggers.issue(user_id or LENA),
                 }
                 inner.append({"type": kind, "user": user_id, **asked})
-        said = {"user": user_id, "channel_type": "im", "text": f"<@U0ISSUEBOT> {target.hidden}"}
+        message = {"user": user_id, "channel_type": "im", "text": f"<@U0ISSUEBOT> {target.hidden}"}
         for kind, channel in product(MESSAGES, (target.where, target.office.channel_id("partners"), None)):
-            inner.append({"type": kind, "channel": channel, "ts": state.new_ts(), **said})
+            inner.append({"type": kind, "channel": channel, "ts": state.new_ts(), **message})
         for channel in (target.where, target.office.channel_id("partners"), None):
             item = {"type": "message", "channel": channel, "ts": state.new_ts()}
             inner.append({"type": "reaction_added", "user": user_id, "reaction": "ticket", "item": item})
@@ -404,9 +404,9 @@ async def test_no_event_shows_hidden_data(target: Target) -> None:
     assert [entry for entry in logged if entry["log_level"] == "error"] == []
     assert target.watched.keys <= {KEYS["ben"]}
     assert {one.payload["event"]["type"] for one in sent} == REGISTERED["event"]
-    told = [call.arguments for one in sent for call in one.calls]
-    assert told
-    assert HIDDEN not in json.dumps(told, default=str)
+    arguments = [call.arguments for one in sent for call in one.calls]
+    assert arguments
+    assert HIDDEN not in json.dumps(arguments, default=str)
 
 
 ADDRESSES = [

@@ -82,9 +82,9 @@ async def test_no_description_blocks_the_event_loop(text_format: str, text: str)
 
 
 async def test_a_description_that_converts_too_slowly_becomes_plain_text() -> None:
-    shown = await rendered("**a** <!here>", "markdown", seconds=0)
+    text = await rendered("**a** <!here>", "markdown", seconds=0)
 
-    assert shown.replace("\u2060", "") == "**a** &lt;!here&gt;"
+    assert text.replace("\u2060", "") == "**a** &lt;!here&gt;"
 
 
 @pytest.mark.parametrize("text", [TABLES, EMPHASIS], ids=["tables", "emphasis"])

@@ -55,8 +55,8 @@ def forgeries(office: Office) -> list[dict[str, str]]:
         *(f"{timestamp}\t0", f"{timestamp[:5]} {timestamp[5:]}", str(2**63), "0" * 100),
         *(str(int(time.time()) - 302), str(int(time.time()) + 303)),
     )
-    said = [(timestamp, forged) for forged in wrong] + [(at, signature(secret, at, BODY)) for at in odd]
-    forged = [{"X-Slack-Request-Timestamp": at, "X-Slack-Signature": made} for at, made in said]
+    stamped = [(timestamp, forged) for forged in wrong] + [(at, signature(secret, at, BODY)) for at in odd]
+    forged = [{"X-Slack-Request-Timestamp": at, "X-Slack-Signature": made} for at, made in stamped]
     return [{}, {"X-Slack-Request-Timestamp": timestamp}, {"X-Slack-Signature": made}, *forged]
 
 
@@ -169,10 +169,10 @@ async def test_slow_clients_are_dropped_without_blocking_others(tmp_path: Path, 
             *(raw(patient, head, b"X-A: b\r\n", b"X-A: b\r\n", b"X-A: b\r\n", pause=0.1) for _ in range(20)),
             *(raw(patient, head + b"Content-Length: 9\r\n\r\n123") for _ in range(20)),
         )
-        said = await Person(patient, "U0ANA0001").ask("/tracker whoami")
+        reply = await Person(patient, "U0ANA0001").ask("/tracker whoami")
         answers = await slow
 
-    assert "Ana Ruiz" in said["text"]
+    assert "Ana Ruiz" in reply["text"]
     assert set(answers[:60]) == {b""}
     assert all(answer.startswith(b"HTTP/1.1 408 ") for answer in answers[60:])
     assert "Traceback" not in logged.getvalue()

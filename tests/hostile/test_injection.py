@@ -145,8 +145,8 @@ def wrong_in(text: str, kind: str, office: Office) -> Iterator[str]:
         return
     if kind == "target" and not meant(text, "", office):
         yield f"leads to {text}"
-    if found := DECEIVING.search(text):
-        yield f"holds {found[0]!r}"
+    if match := DECEIVING.search(text):
+        yield f"holds {match[0]!r}"
     if kind in ("plain_text", "text", "link", "target"):
         return
     for inside in TOKEN.findall(text):  # Slack parses them inside of code, too
@@ -159,8 +159,8 @@ def wrong_in(text: str, kind: str, office: Office) -> Iterator[str]:
     if re.search(r"&(?!amp;|lt;|gt;)", text):
         yield "holds a bare &"
     quoted = text.startswith("> ")  # a description or comment in which the user typed Markdown
-    if not quoted and (found := FORMATTED.search(bare)):
-        yield f"formats {found[0]}"
+    if not quoted and (match := FORMATTED.search(bare)):
+        yield f"formats {match[0]}"
 
 
 def meant(target: str, label: str, office: Office) -> bool:
@@ -172,8 +172,8 @@ def meant(target: str, label: str, office: Office) -> bool:
         return target[1:] in state.channels
     if DATE.fullmatch(target):
         return True
-    shown = "evil" not in target or not label or "evil" in label
-    return target.startswith((office.tracker.url, office.workspace.url, "http://evil.example")) and shown
+    is_labeled = "evil" not in target or not label or "evil" in label
+    return target.startswith((office.tracker.url, office.workspace.url, "http://evil.example")) and is_labeled
 
 
 def check(heard: Heard, office: Office) -> None:
@@ -258,8 +258,8 @@ async def test_hostile_names_never_change_what_the_bot_says(office: Office, hear
 
     check(heard, office)
     assert [entry for entry in logged if entry["log_level"] == "error"] == []
-    said = {where for where, _ in heard}
-    assert {"views.open", "views.update", "views.publish", "chat.unfurl", "response_url"} <= said
+    places = {where for where, _ in heard}
+    assert {"views.open", "views.update", "views.publish", "chat.unfurl", "response_url"} <= places
 
 
 TYPED = ("*a* _b_ ~c~ `d` <b>&amp; {service} :e: <!channel> \"q\" 'r'", "  \u05d0\u202e x \U0001f600", "=1+1")

@@ -69,9 +69,9 @@ async def nobody_waits(office: Office, act: Callable[[], Awaitable[object]]) -> 
     """Fails if another person's command isn't answered while `act` runs, or the event loop is held each time:
     what else the machine does holds it now and then.
     """
-    held: list[float] = []
-    while not held or held[-1] > HELD:
-        assert len(held) < TRIES, held
+    slowdowns: list[float] = []
+    while not slowdowns or slowdowns[-1] > HELD:
+        assert len(slowdowns) < TRIES, slowdowns
         before = yardstick()
         ben, ticker = Person(office, IDS["ben"], channel="general"), Ticker()
         ticking = asyncio.create_task(ticker.run())
@@ -84,7 +84,7 @@ async def nobody_waits(office: Office, act: Callable[[], Awaitable[object]]) -> 
         finally:
             ticking.cancel()
             answering.cancel()
-        held.append(ticker.longest / max(before, yardstick()))
+        slowdowns.append(ticker.longest / max(before, yardstick()))
 
 
 def filled(piece: str, length: int = COMMAND) -> str:

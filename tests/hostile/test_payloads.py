@@ -113,8 +113,8 @@ def forget(office: Office) -> None:
     workspace.calls.clear()
     for view in [*workspace.state.views.values()]:
         workspace.state.close(view)
-    for said in workspace.state.messages.values():
-        said.clear()
+    for messages in workspace.state.messages.values():
+        messages.clear()
 
 
 def broken(printed: io.StringIO) -> list[str]:
@@ -191,8 +191,8 @@ async def test_no_frame_breaks_the_connection(steadfast: Office) -> None:
 
 
 async def test_a_replayed_request_does_nothing(office: Office) -> None:
-    told = next(recording for recording in recordings() if recording.name == "command:timelog").at(office)
-    body = urlencode(told).encode()
+    form = next(recording for recording in recordings() if recording.name == "command:timelog").at(office)
+    body = urlencode(form).encode()
     headers, before = signed(office, body), len(office.tracker.data.time_entries)
 
     answers = await asyncio.gather(*(post(office, body, headers) for _ in range(3)))

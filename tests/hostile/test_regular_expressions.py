@@ -99,32 +99,32 @@ def all_uses() -> set[Use]:
 
 def _methods(tree: ast.Module) -> dict[str, set[str]]:
     """Returns the methods that a module calls, by the name that it calls them on."""
-    found: dict[str, set[str]] = {}
+    methods: dict[str, set[str]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in METHODS:
             name = str(getattr(node.value, "id", getattr(node.value, "attr", "")))
-            found.setdefault(name, set()).add(node.attr)
-    return found
+            methods.setdefault(name, set()).add(node.attr)
+    return methods
 
 
 def _compiled(
-    name: str, value: Any, module: ModuleType, seen: set[int]
+    name: str, value: Any, module: ModuleType, known_ids: set[int]
 ) -> Iterator[tuple[str, re.Pattern[str], str]]:
     """Yields a module's compiled expressions by name, also from collections, classes and closures."""
-    held: Any = ()
-    if id(value) in seen or name.startswith("__"):
+    items: Any = ()
+    if id(value) in known_ids or name.startswith("__"):
         return
-    seen.add(id(value))
+    known_ids.add(id(value))
     if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
         yield name, value, ""
     elif isinstance(value, dict) or (isinstance(value, type) and value.__module__ == module.__name__):
-        held = (value if isinstance(value, dict) else dict(vars(value))).items()
+        items = (value if isinstance(value, dict) else dict(vars(value))).items()
     elif isinstance(value, FunctionType) and value.__module__.startswith("bot."):
-        held = ((name, cell.cell_contents) for cell in value.__closure__ or ())
+        items = ((name, cell.cell_contents) for cell in value.__closure__ or ())
     elif isinstance(value, tuple | list | set | frozenset):
-        held = ((name, item) for item in value)
-    for key, item in held:
-        yield from _compiled(str(key), item, module, seen)
+        items = ((name, item) for item in value)
+    for key, item in items:
+        yield from _compiled(str(key), item, module, known_ids)
 
 
 def _written(module: ModuleType, tree: ast.Module) -> Iterator[tuple[str, re.Pattern[str], str]]:

@@ -42,7 +42,7 @@ def command(issuebot: Command) -> Command:
     return partial(issuebot, **GOOD)
 
 
-def found(text: str, *secrets: str) -> list[str]:
+def leaks(text: str, *secrets: str) -> list[str]:
     """Returns the first line that contains each secret."""
     lines = text.splitlines()
     return [next(line for line in lines if secret in line) for secret in secrets if secret and secret in text]
@@ -56,7 +56,7 @@ def test_an_invalid_setting_is_named_without_its_value(command: Command, name: s
 
         assert result.exit_code == code
         assert variable in result.output
-        assert found(result.output, *SECRETS_OF_START) == []
+        assert leaks(result.output, *SECRETS_OF_START) == []
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_database_errors_have_no_password(command: Command, arguments: tuple[str
 
     assert result.exit_code == 2
     assert result.stderr.startswith("DATABASE_URL: ")
-    assert found(result.output, *SECRETS_OF_START, PASSWORD) == []
+    assert leaks(result.output, *SECRETS_OF_START, PASSWORD) == []
 
 
 def test_a_database_refusal_is_quoted_without_the_password(command: Command, postgresql: str) -> None:
@@ -93,11 +93,11 @@ def test_a_database_refusal_is_quoted_without_the_password(command: Command, pos
 
     assert "error DATABASE_URL: " in result.output
     assert 'role "nobody" does not exist' in result.output
-    assert found(result.output, *SECRETS_OF_START, PASSWORD) == []
+    assert leaks(result.output, *SECRETS_OF_START, PASSWORD) == []
 
 
 @dataclass
-class Seen:
+class Output:
     """Everything that others could read: what the bot printed and served, and what it sent to Slack."""
 
     office: Apart
@@ -115,9 +115,9 @@ class Seen:
     def in_slack(self) -> str:
         """The bot's messages, and all its calls to Slack."""
         state = self.office.workspace.state
-        said = [m for those in state.messages.values() for m in those if m.by_app]
+        messages = [m for those in state.messages.values() for m in those if m.by_app]
         views = [*state.views.values(), *state.homes.values()]
-        return "\n".join(map(repr, [*said, *state.calls, *(view.body for view in views)]))
+        return "\n".join(map(repr, [*messages, *state.calls, *(view.body for view in views)]))
 
 
 def lose(office: Apart, table: str) -> None:
@@ -131,7 +131,7 @@ async def test_the_running_program_never_leaks_a_secret(tmp_path: Path, transpor
     form = "json" if transport == "http" else "console"
     office = Apart(tmp_path, transport, variables={"LOG_LEVEL": "debug", "LOG_FORMAT": form})
     async with apart(office) as bot:
-        seen = Seen(office, bot)
+        output = Output(office, bot)
         ana, ben, chris = (Person(office, user) for user in ("U0ANA0001", "U0BEN0001", "U0CHRIS01"))
 
         for person, login in ((ben, "ben"), (chris, "chris")):
@@ -153,7 +153,7 @@ async def test_the_running_program_never_leaks_a_secret(tmp_path: Path, transpor
         await chris.after(chris.submit(await chris.form("New account"), {}))
         await ben.open_home()
         await until(ben.home)
-        await seen.look()
+        await output.look()
 
         lose(office, "created_issues")
         await chris.ask(f"/issue new {TYPED} project:webshop")
@@ -168,16 +168,16 @@ async def test_the_running_program_never_leaks_a_secret(tmp_path: Path, transpor
         await until_so(lambda: "answer failed" in bot.printed)
         lose(office, "jobs")
         await chris.ask("/issue 12")
-        await seen.look()
+        await output.look()
 
     created = max(office.tracker.data.users.values(), key=lambda user: user.id)
     keys = (*KEYS.values(), WRONG_KEY, created.api_key, office.encryption_key.get_secret_value())
     workspace = office.workspace
     slack = (workspace.bot_token, workspace.app_token, workspace.signing_secret)
     passing = (*workspace._response_urls._known, *workspace._triggers._known, created.mail)
-    assert found(seen.outside(), *keys, *slack, *passing, TYPED) == []
-    assert found(seen.in_slack(), *keys, *slack) == []
-    assert "Traceback" in seen.outside()  # there really was an error
+    assert leaks(output.outside(), *keys, *slack, *passing, TYPED) == []
+    assert leaks(output.in_slack(), *keys, *slack) == []
+    assert "Traceback" in output.outside()  # there really was an error
 
 
 async def test_objects_with_secrets_hide_them_in_their_repr(office: Office, ana: Person) -> None:
@@ -193,5 +193,5 @@ async def test_objects_with_secrets_hide_them_in_their_repr(office: Office, ana:
     printed = [f"{thing!r} {thing}" for thing in ours if not type(thing).__module__.startswith("bot.sandbox")]
 
     assert any("Settings(" in text for text in printed)
-    assert found("\n".join([*printed, f"{database._driver.engine!r}"]), *secrets) == []
+    assert leaks("\n".join([*printed, f"{database._driver.engine!r}"]), *secrets) == []
     await database.close()

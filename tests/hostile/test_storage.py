@@ -116,8 +116,8 @@ async def test_in_flight_requests_are_rotated_without_typed_keys(wired: Person, 
     submitting = asyncio.create_task(ben.submit(form, {"API key": KEYS["ben"]}))
 
     async def in_flight() -> list[tuple[str, str]]:
-        held = (JobRow.kind == REQUEST, JobRow.encrypted.is_not(None))
-        statement = select(JobRow.key, JobRow.encrypted).where(*held)
+        conditions = (JobRow.kind == REQUEST, JobRow.encrypted.is_not(None))
+        statement = select(JobRow.key, JobRow.encrypted).where(*conditions)
         rows = await office.bot.database.read(lambda connection: connection.execute(statement).all())
         return [(row.key, row.encrypted) for row in rows]
 
