@@ -68,7 +68,7 @@ SECTIONS: dict[Section, str] = {
     "overdue": "Overdue",
     "today": "Due today",
     "assigned": "Newly assigned",
-    "changed": "ReportedChanges",
+    "changed": "Changed",
 }
 
 

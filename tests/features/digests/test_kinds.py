@@ -145,6 +145,9 @@ async def test_personal_digest_has_each_issue_in_one_section(digests: Digests) -
         (overdue.id, today.id),
         (known.id,),
     ]
+    first = digests.posted(digest)[0].text
+    assert "1 overdue, 1 due today, 1 newly assigned, 1 changed" in first
+    assert "*Changed*" in first
 
 
 async def test_nobody_else_can_act_on_a_personal_digest(digests: Digests) -> None:
