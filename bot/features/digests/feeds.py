@@ -131,9 +131,8 @@ class FeedAnnouncer:
         async def ready() -> Message | None:
             return message if await may_post() else None
 
-        # The feed may have been read meanwhile, so its own post is due then, if the channel may see it.
-        in_channel = store.followed.recording(followed, thread_ts="")
-        to_feed = Again(await store.processes.now(), {}, [in_channel])
+        # The feed posts it in the channel itself, as what it has found but not posted yet.
+        to_feed = Done([store.followed.recording(followed, thread_ts="")])
         outcome: JobOutcome = job.later(self.parts.delays.background_retry)
         try:
             posted = await self.parts.platform.posts.post(
