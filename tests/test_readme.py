@@ -241,7 +241,7 @@ def test_every_sentence_in_troubleshooting_is_one_that_the_bot_says() -> None:
 
 
 def _texts(path: Path) -> Iterator[str]:
-    """The program's strings; what is filled in is a hole."""
+    """The program's strings, with holes for the values that fill them."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.JoinedStr):
             parts = [str(part.value) if isinstance(part, ast.Constant) else HOLE for part in node.values]

@@ -1,4 +1,4 @@
-"""Forms keep their input, follow what is typed, and open from messages."""
+"""Forms keep their input, follow typing, and open from messages."""
 
 import re
 from urllib.parse import urlsplit

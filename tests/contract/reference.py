@@ -211,7 +211,7 @@ def _issue(
 
 
 def _link(issues: list[Issue], rows: list[dict[str, Any]]) -> None:
-    """Puts subtasks below their parents, and what is in the depot on shelves."""
+    """Puts subtasks below their parents, and the depot's issues on shelves."""
     for number, (issue, row) in enumerate(zip(issues, rows, strict=True)):
         if "parent" in row:
             issue.parent_id = issues[row["parent"]].id

@@ -1,4 +1,4 @@
-"""The issue list: read completely, in every order, by page, with what is included, and its link."""
+"""The issue list: complete, in every order, by page, with included parts, and its link."""
 
 import re
 import typing

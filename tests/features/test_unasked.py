@@ -1,6 +1,6 @@
-"""What people say writes only what they ask for, and the answer has a button that leads on.
+"""A text writes only what it asks for, and the answer has a button for the next step.
 
-Each row is what is typed, and what its answer says. `{n}` is an open issue that the person follows.
+Each row is a typed text, and a pattern of its answer. `{n}` is an open issue that the person follows.
 """
 
 import re
@@ -220,7 +220,7 @@ ASKED = {
     "/timelog {n} 1:30 standup at 10:30": "Logged 1h 30m on.*standup at 10:30",
     "/timelog 1.5 on {n}": "Logged 1h 30m on",
 }
-"""What is asked for, and written."""
+"""Requests that are written."""
 
 
 TABLES = {

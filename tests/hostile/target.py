@@ -58,7 +58,7 @@ RECORDED: dict[str, Recorded] = {one.name: one for one in recordings()}
 
 
 class Watched(Wire):
-    """Records whose API key each request to the service uses, and what is written."""
+    """Records whose API key each request to the service uses, and each write."""
 
     def __init__(self) -> None:
         super().__init__()

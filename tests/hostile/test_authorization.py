@@ -76,7 +76,7 @@ NO_ISSUE, NO_DIGEST, REMOVED = "There's no issue #", "There's no digest ", "That
 NOT_HERS, NO_ACCESS = "I can't change this entry.", "You don't have permission to do that in Tracker."
 HERS_ONLY = "Only Ana can delete this post."
 OWN = ""
-"""Buttons that reach only what is the presser's own, whatever they carry."""
+"""Buttons that reach only the presser's own data, whatever value they carry."""
 
 
 def aimed(target: Target) -> dict[str, dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Requests that a stop or a crash interrupted: each user is told what is true, or nothing."""
+"""Requests that a stop or a crash interrupted: each user learns the truth, or nothing."""
 
 import asyncio
 import secrets

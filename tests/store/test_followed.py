@@ -1,4 +1,4 @@
-"""What is recorded of followed issues."""
+"""The records of followed issues."""
 
 from bot.store.followed import Followed
 from bot.store.owner import Owner

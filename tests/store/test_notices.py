@@ -1,4 +1,4 @@
-"""What users are told of, what is read for that after a new start, and what they muted."""
+"""The topics that users choose, reads after a new start, and muted issues."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -13,7 +13,7 @@ from tests.support.clock import SetClock
 
 
 async def run_due(bot: Bot) -> None:
-    """Does what is due by the database's clock, and waits until it is done."""
+    """Runs the jobs that are due by the database's clock, and waits until they are done."""
     await bot.worker.run_due()
     await at_rest(bot)
 
@@ -28,7 +28,7 @@ class Office(Protocol):
 
 
 async def run_due_after(office: Office, time: timedelta) -> None:
-    """Does what is due after that time, and waits until it is done."""
+    """Runs the jobs that are due after that time, and waits until they are done."""
     office.clock.ahead += time
     await run_due(office.bot)
 

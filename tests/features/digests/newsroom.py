@@ -166,7 +166,7 @@ class Digests:
     # What the bot does
 
     async def tick(self, after: timedelta = HOUR, by: "Process | None" = None) -> None:
-        """Lets time pass, and does what is due then: in the office's bot, or another process."""
+        """Lets time pass, and runs the jobs that are due then: in the office's bot, or another process."""
         self.pass_time(after)
         await self.beats(by.bot if by else self.office.bot)
         await (by.run() if by else run_due(self.office.bot))
@@ -179,7 +179,7 @@ class Digests:
                 await bot.store.processes.beat()
 
     async def run_for(self, seconds: int, by: "Process | None" = None) -> None:
-        """Does what is due, and sends heartbeats, every few seconds."""
+        """Runs the jobs that are due, and sends heartbeats, every few seconds."""
         for _ in range(math.ceil(seconds / HEARTBEAT.seconds)):
             self.pass_time(HEARTBEAT)
             await (by.bot if by else self.office.bot).store.processes.beat()
@@ -322,7 +322,7 @@ class Process:
             raise OSError("database unavailable")
 
     async def run(self) -> None:
-        """Does what is due, until that is done or the process dies."""
+        """Runs the jobs that are due, until they are done or the process dies."""
         self.steps = self._writes = 0
         self._runs += 1
         work, died = asyncio.create_task(run_due(self.bot)), asyncio.create_task(self._died.wait())
@@ -340,7 +340,7 @@ class Process:
 
     @asynccontextmanager
     async def stalled(self, at: int) -> AsyncIterator[bool]:
-        """Does what is due, and stalls at a write while the block runs; yields whether it came to that. Never
+        """Runs the due jobs, and stalls at a write while the block runs; yields whether it came to that. Never
         at a message, which Slack would get in the meantime.
         """
         self._stalls_at = at

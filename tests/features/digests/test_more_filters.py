@@ -35,7 +35,7 @@ def report(office: Office, subject: str, status: int = FEEDBACK, reference: str 
 
 
 async def posts(office: Office, ana: Person, days: int = 1) -> list[str]:
-    """Post what is due after some days; returns the digests in the channel."""
+    """Posts the digests that are due after some days; returns those in the channel."""
     await run_due_after(office, timedelta(days=days))
     public = [text_of(message) for message in await ana.messages() if not message["ephemeral"]]
     return [text for text in public if "Shows what" in text]

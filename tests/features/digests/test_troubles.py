@@ -25,7 +25,7 @@ UNREACHABLE = dict.fromkeys(("users.conversations", "conversations.info"), "refu
 """Faults of a Slack that says of no channel whether a digest may be posted there."""
 
 Trouble = Callable[[Digests, Process, int], Awaitable[bool]]
-"""Runs what is due, in trouble at a step; returns whether it came to that step."""
+"""Runs the due jobs, in trouble at a step; returns whether it came to that step."""
 
 
 async def dies(digests: Digests, process: Process, step: int) -> bool:

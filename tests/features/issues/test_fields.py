@@ -1,4 +1,4 @@
-"""The table of an issue's fields, and what is documented of it."""
+"""The table of an issue's fields, and its documentation."""
 
 import re
 from pathlib import Path

@@ -286,7 +286,7 @@ async def test_a_guest_never_acts_as_a_member_with_the_same_id(office: Office, a
 
 
 class TestAgreement:
-    """Whoever agrees to show a project that isn't public agrees to no other one."""
+    """Agreeing to show a project that isn't public agrees to no other one."""
 
     @pytest.fixture
     def hidden(self, office: Office) -> Issue:
