@@ -340,7 +340,7 @@ class Process:
 
     @asynccontextmanager
     async def stalled(self, at: int) -> AsyncIterator[bool]:
-        """Runs the due jobs, and stalls at a write while the block runs; yields whether it came to that. Never
+        """Runs the due jobs, and stalls at a write while the block runs; yields whether it stalled. Never
         at a message, which Slack would get in the meantime.
         """
         self._stalls_at = at
