@@ -1,6 +1,6 @@
 """Parses what follows an issue's number in `/issue 42 close` and `/issue close 42`."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -89,6 +89,7 @@ def edit_command(
     """The change that was typed; empty for the form. Raises NotUnderstood, with the rest of the change."""
     asked = typed.parsed.with_fields(vocabulary.fields, vocabulary.problem)
     parsed = change(asked, vocabulary, typist.today)
+    statuses = [name.casefold() for name in vocabulary.names.get("status", ())]
     cleared = {key for key, given in parsed.options.items() if len(given) == 1 and _is_nothing(given[0])}
     unclearable = {key for key in cleared if key in CHANGEABLE and CHANGEABLE[key].always}
     given = replace(parsed, options={k: value for k, value in parsed.options.items() if k not in cleared})
@@ -108,9 +109,9 @@ def edit_command(
         reader.problems.insert(0, Question(as_typed(typed.line)))
     elif cannot and not (left or found or steps):
         reader.problems.append(CANNOT[cannot[0].text](typed.number))
-    elif left and (meant := _verb(given.words, vocabulary)):
+    elif left and (meant := _verb(given.words, statuses)):
         reader.problems.append(UnknownWord(f"issue {typed.number}", *meant))
-    elif left and left == words and not parsed.options and _may_be_status(asked.words, vocabulary):
+    elif left and left == words and not parsed.options and _may_be_status(asked.words, statuses):
         found["status"] = left  # `42 in porgress`
         guessed.add("status")
     elif left or steps[1:] or cannot or ("ask" in parsed.options and parsed.options.keys() != {"ask"}):
@@ -129,20 +130,18 @@ def edit_command(
     return edit
 
 
-def _verb(words: Sequence[Word], vocabulary: Vocabulary) -> tuple[str, str] | None:
+def _verb(words: Sequence[Word], statuses: Collection[str]) -> tuple[str, str] | None:
     """The first word and the verb that it hides, unless it is like a status."""
     typed = words[0].text if words else ""
     meant = word_meant(typed, VERBS)
-    statuses = [name.casefold() for name in vocabulary.names.get("status", ())]
     return (typed, meant) if meant and not slip(typed.casefold(), statuses) else None
 
 
-def _may_be_status(words: Sequence[Word], vocabulary: Vocabulary) -> bool:
+def _may_be_status(words: Sequence[Word], statuses: Collection[str]) -> bool:
     """Whether the words are one, or like a status."""
     if any(plain(word) in NEGATIONS for word in words):
         return False
     typed = " ".join(word.text for word in words).casefold()
-    statuses = [name.casefold() for name in vocabulary.names.get("status", ())]
     return len(words) == 1 or slip(typed, statuses) is not None
 
 

@@ -14,7 +14,7 @@ from bot.slack.language.dates import Towards, days, times
 from bot.slack.language.marks import Vocabulary, plain
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, checked, nearest
 from bot.slack.language.phrases import AND, NOUNS
-from bot.slack.language.reading import HalfPhrase, is_half, search
+from bot.slack.language.reading import search
 from bot.slack.language.values import CommandContext, Help, OneIssue
 from bot.spelling import series
 
@@ -70,15 +70,13 @@ def issues_command(
     parsed = checked(parsed.with_fields(vocabulary.fields, vocabulary.problem))
     if parsed.plain.lower() == "help" and not parsed.options:
         return Help()
-    everything, ids = " ".join(parsed.plain.split()), _numbers(parsed) if phrases else ()
+    everything, ids = " ".join(parsed.plain.split()), _numbers(parsed) if phrases and parsed.words else ()
     if len(ids) == 1 and not parsed.options:
         return OneIssue(ids[0])
     if ids and "id" not in parsed.options:
         parsed = replace(parsed, words=())
     if phrases and parsed.words:
         parsed = search(parsed, vocabulary, typist.today)
-        if is_half(parsed):
-            raise HalfPhrase(parsed.plain)
 
     if "cannot" in parsed.options:
         raise UserError("I can't leave a project out. Name the one to search, such as `in webshop`.")

@@ -260,7 +260,7 @@ class HalfPhrase(UserError):
 def search(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     """Return the search with its phrases as options; the remaining words are text.
 
-    An option that was typed as one stays as it is.
+    An option that was typed as one stays as it is. Raises HalfPhrase if half a phrase is all of the text.
     """
     reader = PhraseParser("search", parsed.words, vocabulary, today)
     found = _left_out(list(reader.phrases()), reader.plain)
@@ -268,6 +268,8 @@ def search(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     if text and any(one.weak for one in found):
         found = [one for one in found if not one.weak]
         text = _text(reader, found)
+    if tuple(reader.plain[n] for n in text) in reader.table.halves:
+        raise HalfPhrase(" ".join(parsed.words[n].text for n in text))
     return _with(parsed, [parsed.words[n] for n in text], found)
 
 
@@ -290,16 +292,9 @@ def _left_out(found: Sequence[Phrase], plain: Sequence[str | None]) -> list[Phra
     return read
 
 
-def is_half(read: Parsed) -> bool:
-    """Whether half a phrase is all of a search's text."""
-    return tuple(map(plain, read.words)) in TABLES["search"].halves
-
-
 def is_search(parsed: Parsed, today: Today, vocabulary: Vocabulary) -> bool:
     """Whether all words are phrases of a search. Raises HalfPhrase."""
     read = search(parsed, vocabulary, today)
-    if is_half(read):
-        raise HalfPhrase(read.plain)
     return bool(read.phrases) and not read.words
 
 
@@ -347,6 +342,8 @@ def subject(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     At least one word stays. Phrases governed by a word before them stay, too, and so does all of a question.
     """
     before, rest = _front(parsed.words)
+    if not before:
+        return _without_end(parsed, vocabulary, today)
     reader = PhraseParser("new", before, vocabulary, today, front=True)
     found = list(reader.phrases())
     left = [n for n in _left(before, found) if reader.plain[n] not in OPENING]
@@ -381,13 +378,14 @@ def _without_end(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed
     if is_question(words):
         return parsed
     reader = PhraseParser("new", words, vocabulary, today)
+    comma = [one.source[-1:] in (",", ";") or plain(one) in SEPARATORS for one in words]
+    leads = [n for n in range(1, len(words)) if comma[n - 1] or reader.plain[n] in reader.table.first]
     ends: dict[int, Phrase | None] = {len(words): None}
     following = set[int]()  # where a phrase can be only right after another one
     for at in range(len(words) - 1, max(0, len(words) - TAIL), -1):
-        separated = words[at - 1].source.endswith((",", ";")) or reader.plain[at - 1] in SEPARATORS
-        governed = not separated and reader.plain[at - 1] in GOVERNING
-        found = None if governed else reader.at(at, separated=separated)
-        if not (found or governed) and (found := reader.at(at)):
+        governed = not comma[at - 1] and reader.plain[at - 1] in GOVERNING
+        found = None if governed else reader.at(at, separated=comma[at - 1])
+        if leads and leads[0] < at and not (found or governed) and (found := reader.at(at)):
             following.add(at)
         if found and at + found.count in ends and not found.options.keys() & parsed.options.keys():
             ends[at] = found
