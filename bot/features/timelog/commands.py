@@ -97,6 +97,7 @@ _BESIDE = shapes("{duration} {rest}", "{comment} {said} {rest?}", **_SLOTS)
 _MORE = CommandTable(
     ("and|each|&|plus|daily|every|per {rest?}", "time"),
     ("{list}", "time"),
+    ("{said} {rest?}", "time"),
     ("for {someone}", "time"),
     ("for {day} {rest}", "day"),
     ("{period} {rest?}", "day"),
@@ -105,6 +106,7 @@ _MORE = CommandTable(
     ("{until} {day} {rest?}", "day"),
     list=rf"(?:.*\S)?,\s+{WITH_UNIT}.*",
     someone=r"@\S+|[^\W\d_]+",
+    said=WITH_UNIT,
     period=rf"{_CALENDAR}-{_CALENDAR}(?!\S)|\(?[0-9]+/[0-9/]+\)?(?!\S)|(?:last|this|past|next)\s+(?:week|month)\b|"
     rf"on\s+the\s+[0-9]+(?:st|nd|rd|th)?\b|(?-i:{'|'.join(dates.WEEKDAYS)})(?!\S)",
     day=rf"\(?(?:{_CALENDAR}(?:\s[0-9]{{1,2}})?|{dates.DAY_WORD})\)?,?(?!\S)",

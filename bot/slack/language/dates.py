@@ -122,7 +122,7 @@ def said_day(words: Sequence[Word], today: Today, *, sure: bool = True) -> SaidD
             try:
                 return SaidDay(spent_day(named, today), at, count)
             except NotADate:
-                if "unsure" in clear:  # such as Feb 30: no comment
+                if dated or "unsure" in clear:  # such as Feb 30: no comment
                     raise
     return None
 

@@ -196,6 +196,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("make it|this? a? subtask|child of {number}", "parent:{number}", CHANGE),
     ("rename it|this? to {rest}", "subject:{rest}", CHANGE),
     ("rename: {rest}", "subject:{rest}", CHANGE),
+    (",assign|assignee is? {person}", "to:{person}", NEW),
     (",private|confidential", "private:yes", NEW),
     (":subtask|sub-task|child of|for|under issue|ticket? {number}", "parent:{number}", NEW),
     (",estimate|estimated|est at|is? {hours}", "estimate:{hours}", NEW),
@@ -250,7 +251,7 @@ NOUNS = frozenset({"issues", "tickets", "issue", "ticket"})
 TALK = _words("please pls plz asap thanks thank thx hey hi hello kindly bot ok okay btw")
 """Words that mean nothing before or after a request."""
 NEGATIONS = _words(
-    "not no neither nor never don't dont doesn't isn't aren't wasn't won't can't cannot "
+    "not no neither nor never don't dont doesn't didn't didnt haven't isn't aren't wasn't won't can't cannot "
     "without except excluding"
 )
 """Words before a phrase that turn it around: it is none then."""

@@ -130,7 +130,12 @@ MISREAD: dict[str, tuple[str, TimeDraft]] = {
         f"42 1h {comment}": ("I'm not sure", logged("1", comment))
         for comment in ("friday fixed it", "last week", "on the 20th", "for yesterday, thanks")
     },
-    "42 delete 2h": ("can't tell", TimeDraft(issue=42, comment="delete 2h")),
+    **{
+        f"42 {comment}": ("can't tell", TimeDraft(issue=42, comment=comment))
+        for comment in ("delete 2h", "didn't log 2h")
+    },
+    "42 9:00 2h": ("I'm not sure", logged("9", "2h")),
+    "42 1h30 on 31.11.": ("`yesterday`", logged("1.5", "on 31.11.")),
     "42 1h30 date:mon": ("`on:`", logged("1.5", day=13)),
     "42 1h30 note:x": ("`activity:`", logged("1.5", "note:x")),
     '42 1h30 "open': ("quotation mark", quoted("1.5", "open")),
