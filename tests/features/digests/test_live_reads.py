@@ -257,7 +257,7 @@ async def test_overlapping_feeds_of_a_channel_post_a_new_issue_once(
 async def test_a_channel_gets_one_feed_of_a_project_however_many_are_added_at_once(digests: Digests) -> None:
     where, office = await place(digests), digests.office.digests
     plans = [wanted("webshop", "live", group=group) for group in ("tracker", "priority")]
-    daily = await digests.add(schedule="daily 9:00")
+    daily, weekly = [await digests.add(schedule=when) for when in ("daily 9:00", "weekly mon 9:00")]
 
     added = await asyncio.gather(
         *(office.add(ANA, where, plan) for plan in plans),
@@ -266,4 +266,6 @@ async def test_a_channel_gets_one_feed_of_a_project_however_many_are_added_at_on
     )
 
     assert sum(isinstance(one, UserError) for one in added) == 2
+    with pytest.raises(UserError, match="already has"):
+        await office.change(ANA, weekly, wanted(schedule="live"))
     assert [one.plan.live for one in await office.listed(where)].count(True) == 1
