@@ -411,15 +411,7 @@ class Jobs:
 
     async def _change(self, job: Job, values: Mapping[str, Any], also: Sequence[Statement]) -> bool:
         changed = update(JobRow).where(self._taken_as(job)).values(values).returning(JobRow.key)
-
-        def work(connection: Connection) -> bool:
-            if connection.execute(changed).first() is None:
-                return False
-            for statement in also:
-                connection.execute(statement)
-            return True
-
-        return await self.database.write(work)
+        return await self.database.changes(changed, *also)
 
     def _own(self, kind: str, key: str, content: object) -> dict[str, Any]:
         """The row of a job that this process does itself."""
