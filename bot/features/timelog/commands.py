@@ -104,11 +104,11 @@ _MORE = CommandTable(
     ("{day}", "day"),
     ("{day} {until} {rest?}", "day"),
     ("{until} {day} {rest?}", "day"),
-    list=rf"(?:.*\S)?,\s+{WITH_UNIT}.*",
+    list=rf"(?:.*\S)?(?:,|\s(?:and|plus|\+))\s+{WITH_UNIT}.*",
     someone=r"@\S+|[^\W\d_]+",
     said=WITH_UNIT,
     period=rf"{_CALENDAR}-{_CALENDAR}(?!\S)|\(?[0-9]+/[0-9/]+\)?(?!\S)|(?:last|this|past|next)\s+(?:week|month)\b|"
-    rf"on\s+the\s+[0-9]+(?:st|nd|rd|th)?\b|(?-i:{'|'.join(dates.WEEKDAYS)})(?!\S)",
+    rf"on\s+the\s+[0-9]+(?:st|nd|rd|th)?\b|(?:{'|'.join(dates.WEEKDAYS)})(?!\S)",
     day=rf"\(?(?:{_CALENDAR}(?:\s[0-9]{{1,2}})?|{dates.DAY_WORD})\)?,?(?!\S)",
     until=rf"(?:and|to|until|till|through|-|–|&|or|{_CALENDAR})(?!\S)",
 )

@@ -128,7 +128,14 @@ MISREAD: dict[str, tuple[str, TimeDraft]] = {
     },
     **{
         f"42 1h {comment}": ("I'm not sure", logged("1", comment))
-        for comment in ("friday fixed it", "last week", "on the 20th", "for yesterday, thanks")
+        for comment in (
+            "friday fixed it",
+            "Friday review",
+            "review and 1h",
+            "last week",
+            "on the 20th",
+            "for yesterday, thanks",
+        )
     },
     **{
         f"42 {comment}": ("can't tell", TimeDraft(issue=42, comment=comment))
