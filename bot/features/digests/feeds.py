@@ -49,8 +49,7 @@ class FeedRuns(DigestRuns):
         feed, stored = item.digest, self.access.store.followed
         rows = {row.id: row for row in content.updated}
         known = await stored.in_feeds(feed.channel_id, rows) if rows else ()
-        mine = [one for one in known if one.digest_id == feed.id]
-        posted = {one.issue_id for one in known if one not in mine or not one.listed}
+        posted = {one.issue_id for one in known if one.digest_id != feed.id or not one.listed}
         new = tuple(issue for issue in content.issues if issue.id not in posted)
         if len(new) > ALONE:
             its = await stored.claim_list(feed.id, [followed_by(feed, issue) for issue in new])
@@ -61,7 +60,7 @@ class FeedRuns(DigestRuns):
             outcome = self._finished(run, RunResult.SENT if new else RunResult.EMPTY, content)
         if not isinstance(outcome, Again):
             return outcome
-        mine = [one for one in mine if not one.listed and one.issue_id in rows]
+        mine = (one for one in known if one.digest_id == feed.id and not one.listed and one.issue_id in rows)
         changed = [one for one in mine if _changed(one, rows[one.issue_id])]
         if not (new or changed):
             return outcome
