@@ -13,14 +13,11 @@ from bot.features.following.runs import ALL_EVERY
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
 from bot.sandbox.workspace.model import Message
-from bot.store.notices import Topic
 from bot.store.tables import FollowedIssueRow, LinkRow
-from bot.telemetry import SERVICE_REQUESTS
 from bot.timings import Delays, Timings
 from tests.features.following.threads import (
     change,
     create_from_message,
-    follow,
     in_thread,
     public_issues,
     read_followed,
@@ -36,11 +33,6 @@ from tests.support.wire import Altered
 from tests.support.work import run_due
 
 WEBSHOP = "webshop"
-
-
-def requests_sent() -> float:
-    (metric,) = SERVICE_REQUESTS.collect()
-    return sum(sample.value for sample in metric.samples if sample.name.endswith("_total"))
 
 
 async def followed(office: Office) -> int:
@@ -373,19 +365,6 @@ async def test_a_hidden_issue_is_noticed_although_nothing_lists_it(office: Offic
         await read_followed(office)
 
     assert await followed(office) == 0
-
-
-async def test_one_request_reads_a_hundred_issues(office: Office) -> None:
-    for issue in public_issues(office.tracker)[:101]:
-        seen = {"created": False, "seen_on": issue.updated_on}
-        await follow(office.bot.store, issue, "C1", "1.0", f"{issue.id}.0", **seen)
-
-    await office.bot.store.notices.switch(ANA, [Topic.ASSIGNED], None)
-    before = requests_sent()
-    for _ in range(2):
-        await read_followed(office)
-
-    assert requests_sent() - before == 4
 
 
 async def test_changes_within_the_same_second_are_all_shown(office: Office, ana: Person) -> None:

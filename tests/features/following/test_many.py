@@ -13,7 +13,9 @@ from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
 from bot.store.followed import FOLLOWED
 from bot.store.job import Later
+from bot.store.notices import Topic
 from bot.store.tables import FollowedIssueRow
+from bot.telemetry import SERVICE_REQUESTS
 from bot.timings import Delays
 from tests.features.following.threads import (
     change,
@@ -46,6 +48,11 @@ async def follow_many(office: Office, count: int, changed_at: str) -> None:
     moment = {"changed_at": row.changed_at.fromisoformat(f"{changed_at}+00:00")}
     statement = insert(FollowedIssueRow)
     await office.bot.database.write(lambda c: c.execute(statement, [one | moment for one in rows]))
+
+
+def requests_sent() -> float:
+    (metric,) = SERVICE_REQUESTS.collect()
+    return sum(sample.value for sample in metric.samples if sample.name.endswith("_total"))
 
 
 @pytest.mark.parametrize("office", [Delays(channels=0, background_retry=0.5)], indirect=True)
@@ -111,6 +118,19 @@ async def test_an_unfollowed_issue_leaves_no_jobs(office: Office, ana: Person) -
     await read_followed(office)
 
     assert await jobs.is_done(f"{FOLLOWED}:{one.id}")
+
+
+async def test_one_request_reads_a_hundred_issues(office: Office) -> None:
+    for issue in public_issues(office.tracker)[:101]:
+        seen = {"created": False, "seen_on": issue.updated_on}
+        await follow(office.bot.store, issue, "C1", "1.0", f"{issue.id}.0", **seen)
+
+    await office.bot.store.notices.switch(ANA, [Topic.ASSIGNED], None)
+    before = requests_sent()
+    for _ in range(2):
+        await read_followed(office)
+
+    assert requests_sent() - before == 4
 
 
 async def test_thousands_of_quiet_issues_block_nobody(office: Office, ana: Person) -> None:
