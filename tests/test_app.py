@@ -30,8 +30,8 @@ async def test_the_sandbox_starts_with_linked_accounts(sandbox: Sandbox) -> None
     owners = [Owner(None, team_id, person.slack_id) for person in PEOPLE if person.in_slack]
     links = [await sandbox.bot.store.links.get(owner) for owner in owners]
 
-    found = {link.name: link.key.get_secret_value() for link in links if link}
-    assert found == {person.name: person.api_key for person in PEOPLE if person.linked}
+    keys = {link.name: link.key.get_secret_value() for link in links if link}
+    assert keys == {person.name: person.api_key for person in PEOPLE if person.linked}
 
 
 async def test_the_sandbox_bot_uses_only_socket_mode(sandbox: Sandbox) -> None:

@@ -180,7 +180,7 @@ def signing(secret: str) -> dict[str, SecretStr]:
 
 
 @pytest.mark.parametrize(
-    ("answers", "changes", "name", "said"),
+    ("answers", "changes", "name", "sentence"),
     [
         ({}, {}, TOKEN, f"ok    {TOKEN}: Works in Acme and has every scope."),
         ({"whose": {"ok": True, "team": "Acme"}}, {}, TOKEN, f"error {TOKEN}: This isn't a bot token."),
@@ -202,11 +202,11 @@ async def test_check_says_what_is_wrong(
     answers: dict[str, Any],
     changes: dict[str, Any],
     name: str,
-    said: str,
+    sentence: str,
 ) -> None:
     vars(slack).update(answers)
 
-    assert said in (await _findings(configured(), **changes))[name]
+    assert sentence in (await _findings(configured(), **changes))[name]
 
 
 async def test_check_reports_a_read_only_database(

@@ -36,8 +36,8 @@ HOLE = "\0"
 
 
 def _blocks(kind: str) -> list[str]:
-    found = re.findall(rf"^ *```{kind}\n(.*?)^ *```$", TEXT, re.DOTALL | re.MULTILINE)
-    return [dedent(block) for block in found]
+    blocks = re.findall(rf"^ *```{kind}\n(.*?)^ *```$", TEXT, re.DOTALL | re.MULTILINE)
+    return [dedent(block) for block in blocks]
 
 
 def _section(heading: str) -> str:
@@ -234,10 +234,10 @@ def test_security_md_names_modules_and_tests_that_exist() -> None:
 
 def test_every_sentence_in_troubleshooting_is_one_that_the_bot_says() -> None:
     quoted = [match[1] for row in _rows("Troubleshooting") if (match := re.match(r"\*(.+)\*", row[0]))]
-    said = "\n".join(text for path in (ROOT / "bot").rglob("*.py") for text in _texts(path))
+    texts = "\n".join(text for path in (ROOT / "bot").rglob("*.py") for text in _texts(path))
 
     assert len(quoted) > SENTENCES
-    assert [sentence for sentence in quoted if not re.search(_pattern(sentence), said)] == []
+    assert [sentence for sentence in quoted if not re.search(_pattern(sentence), texts)] == []
 
 
 def _texts(path: Path) -> Iterator[str]:

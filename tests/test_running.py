@@ -36,17 +36,17 @@ TYPED = "Blueberries"
 async def metrics(office: Office) -> Metrics:
     """The values that `/metrics` returns, by name and labels."""
     async with office.http.get(f"http://127.0.0.1:{office.bot.port}/metrics") as answer:
-        said = await answer.text()
-    found: Metrics = defaultdict(dict)
-    for family in text_string_to_metric_families(said):
+        body = await answer.text()
+    values: Metrics = defaultdict(dict)
+    for family in text_string_to_metric_families(body):
         for sample in family.samples:
-            found[sample.name][json.dumps(sample.labels, sort_keys=True)] = sample.value
-    return found
+            values[sample.name][json.dumps(sample.labels, sort_keys=True)] = sample.value
+    return values
 
 
-def of(found: Metrics, name: str) -> dict[str, float]:
+def of(values: Metrics, name: str) -> dict[str, float]:
     """A metric's values; for a histogram, its counts."""
-    return found.get(name) or found.get(f"{name}_count") or {}
+    return values.get(name) or values.get(f"{name}_count") or {}
 
 
 async def digests_due(office: Office, *groups: Group) -> asyncio.Task[None]:
@@ -143,19 +143,19 @@ async def _types(person: Person, _: JSON) -> None:
     await person.command("/issues status:any")
 
 
-async def _presses(person: Person, found: JSON) -> None:
-    await person.press(found, "Next ›")
+async def _presses(person: Person, results: JSON) -> None:
+    await person.press(results, "Next ›")
 
 
 @pytest.mark.parametrize("does", [_types, _presses])
 async def test_a_slow_service_is_reported_to_the_user_once(
     wired: Person, wire: Wire, does: Callable[[Person, JSON], Awaitable[None]]
 ) -> None:
-    found = await wired.ask("/issues status:any")
+    results = await wired.ask("/issues status:any")
     wired.office.wait(still_working=0.05)
     wire.seconds = 60
     wire.fail("slow", lasting=True)
-    await does(wired, found)
+    await does(wired, results)
     await until(lambda: one_moment(wired))
     before = len(await wired.messages())
 

@@ -82,11 +82,11 @@ WHOLE = {"why": "It's web.", "how": "Try web."}
 
 def places(text: str) -> set[str]:
     """Returns the names that a template needs; commands have to exist, and nothing else may be in braces."""
-    found = re.findall(r"\{([^{}]*)\}", text)
-    commands = {place[1:].split(" ")[0] for place in found if place.startswith("/")}
+    places = re.findall(r"\{([^{}]*)\}", text)
+    commands = {place[1:].split(" ")[0] for place in places if place.startswith("/")}
     assert all(f'/{{prefix}}{command}"' in TEMPLATE for command in commands)
-    assert text.count("{") == text.count("}") == len(found)
-    names = {place for place in found if not place.startswith("/")}
+    assert text.count("{") == text.count("}") == len(places)
+    names = {place for place in places if not place.startswith("/")}
     assert all(name.isidentifier() for name in names), "a name, without attribute, index and format"
     return names - {"service", "prefix"}
 
@@ -97,9 +97,9 @@ def test_a_sentence_at_its_raise_is_constant_and_has_its_values() -> None:
         assert isinstance(text.value, str), place
         assert places(text.value) == names, place
         values = {name: WHOLE.get(name, "web") for name in filter(None, names)}
-        said = worded(UserError(text.value, **values))
-        assert said[-1] in ".?!", place
-        assert "{" not in said, place
+        sentence = worded(UserError(text.value, **values))
+        assert sentence[-1] in ".?!", place
+        assert "{" not in sentence, place
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.says], ids=lambda kind: kind.__name__)
@@ -111,19 +111,19 @@ def test_a_class_has_the_values_of_its_sentence(kind: type[BotError]) -> None:
 @given(data=st.data())
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_error_has_a_sentence(kind: type[BotError], data: st.DataObject) -> None:
-    whole = {name: st.just(said) for name, said in WHOLE.items() if f"{{{name}}}" in kind.says}
-    said = worded(data.draw(st.builds(kind, **whole)))
-    assert said[-1] in ".?!"
-    assert "{" not in said
+    whole = {name: st.just(sentence) for name, sentence in WHOLE.items() if f"{{{name}}}" in kind.says}
+    sentence = worded(data.draw(st.builds(kind, **whole)))
+    assert sentence[-1] in ".?!"
+    assert "{" not in sentence
 
 
 def test_typed_text_is_no_template() -> None:
-    said = worded(
+    sentence = worded(
         UserError("“{typed}” isn't a date. Try `{/timelog} 42 1h` in {service}.", typed="{service} {/issue}")
     )
-    assert said == "“{service} {/issue}” isn't a date. Try `/timelog 42 1h` in Tracker."
+    assert sentence == "“{service} {/issue}” isn't a date. Try `/timelog 42 1h` in Tracker."
 
 
 def test_a_sentence_may_have_that_of_another_error_in_it() -> None:
-    inner = UserError("No {kind} {wanted}.", kind="issue", wanted="{error}")
+    inner = UserError("No {kind} {query}.", kind="issue", query="{error}")
     assert worded(UserError("{error} Try `{/issue}`.", error=inner)) == "No issue {error}. Try `/issue`."

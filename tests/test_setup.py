@@ -230,7 +230,7 @@ async def test_a_setup_that_is_cut_off_changes_nothing(tmp_path: Path, redmine: 
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "sentence"),
     [
         (("--tracker", "tracker.example.com", *GIVEN), "SERVICE_BASE_URL: Must be a URL that starts with"),
         (("--tracker", NOWHERE, *GIVEN), "SERVICE_BASE_URL: The tracker doesn't respond. Check the host"),
@@ -241,12 +241,12 @@ async def test_a_setup_that_is_cut_off_changes_nothing(tmp_path: Path, redmine: 
     ],
 )
 async def test_a_wrong_answer_is_one_sentence(
-    tmp_path: Path, redmine: str, options: tuple[str, ...], said: str
+    tmp_path: Path, redmine: str, options: tuple[str, ...], sentence: str
 ) -> None:
     code, printed = await piped(tmp_path, options=tuple(each.replace("REDMINE", redmine) for each in options))
 
     assert (code, contents(tmp_path)) == (2, {})
-    assert printed.splitlines()[-1].startswith(said)
+    assert printed.splitlines()[-1].startswith(sentence)
     assert "s3cret" not in printed
 
 

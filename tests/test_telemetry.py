@@ -131,9 +131,9 @@ def test_a_log_line_stays_one_line(form: Literal["console", "json"]) -> None:
     except ValueError:
         structlog.get_logger("x").exception("failed", action="x", names=[FORGED])
 
-    said = stream.getvalue()
-    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", said)
-    assert len([line for line in said.splitlines() if not line.startswith("    ")]) == 3
+    output = stream.getvalue()
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", output)
+    assert len([line for line in output.splitlines() if not line.startswith("    ")]) == 3
 
 
 @pytest.mark.parametrize("form", ["console", "json"])

@@ -5,8 +5,8 @@ from bot.ttl_cache import TtlCache, sweep, weight
 
 def test_the_oldest_values_make_room_for_heavy_new_ones() -> None:
     cache: TtlCache[str, range] = TtlCache(60, 10, len)
-    for name, held in (("old", 4), ("replaced", 6), ("replaced", 3), ("new", 5), ("too heavy", 11)):
-        cache.put(name, range(held))
+    for name, size in (("old", 4), ("replaced", 6), ("replaced", 3), ("new", 5), ("too heavy", 11)):
+        cache.put(name, range(size))
         assert cache.weight <= 10
 
     assert (cache.weight, cache.peek("new"), cache.peek("too heavy")) == (0, None, None)

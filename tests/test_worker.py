@@ -215,10 +215,10 @@ async def test_a_job_put_while_the_worker_looks_is_done_at_once(store: Store) ->
     done: list[str] = []
 
     async def slow() -> Sequence[str]:
-        found = await due()
+        kinds = await due()
         looking.set()
         await released.wait()
-        return found
+        return kinds
 
     async def do(job: Job) -> JobOutcome | None:
         done.append(job.key)

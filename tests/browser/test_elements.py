@@ -64,8 +64,8 @@ async def test_form_offers_channels_and_search_results(ana: Visitor, app: App, w
         field("Channel", "conversations_select", initial_conversation=TRIAGE, filter=channels),
         field("Categories", "multi_external_select", min_query_length=0),
     )
-    shown = await opened(ana, app, form)
-    channel = shown.get_by_role("combobox", name="Channel")
+    dialog = await opened(ana, app, form)
+    channel = dialog.get_by_role("combobox", name="Channel")
     await expect(channel).to_have_value("# triage")
     await channel.click()
     offered = ana.page.get_by_role("option")
@@ -73,14 +73,14 @@ async def test_form_offers_channels_and_search_results(ana: Visitor, app: App, w
     await expect(offered).to_have_count(4)
     await expect(offered.filter(has_text="# leadership")).to_contain_text("Private")
     await offered.filter(has_text="# leadership").click()
-    categories = shown.get_by_role("combobox", name="Categories")
+    categories = dialog.get_by_role("combobox", name="Categories")
     await categories.click()
     for name in option:
         await ana.page.get_by_role("option", name=name).click()
     await categories.press("Escape")
-    await shown.get_by_role("button", name="Remove Checkout").click()
-    await ana.press(shown, "Create")
-    await expect(shown).to_be_hidden()
+    await dialog.get_by_role("button", name="Remove Checkout").click()
+    await ana.press(dialog, "Create")
+    await expect(dialog).to_be_hidden()
 
     values = await submitted(app)
     assert values["Channel"]["selected_conversation"] == LEADERS
@@ -102,19 +102,19 @@ async def test_rich_text_input_returns_rich_text(ana: Visitor, app: App) -> None
     form = modal(
         field("Known", "rich_text_input", initial_value=before), field("Description", "rich_text_input")
     )
-    shown = await opened(ana, app, form)
-    known = shown.get_by_role("textbox", name="Known")
+    dialog = await opened(ana, app, form)
+    known = dialog.get_by_role("textbox", name="Known")
     await expect(known).to_have_text("Found by @Ben:\npay")
     await known.press("Control+End")
     await known.press("!")
-    await shown.get_by_text("Description").click()
+    await dialog.get_by_text("Description").click()
     for keys in (
         *("See https://shop.example/1. ", "Control+b", "Broken", "Control+b", "Enter"),
         *("- first", "Enter", "second", "Enter", "Enter", "> said", "Enter", "more", "Enter", "Enter"),
         *("Control+Alt+Shift+c", "x = 1", "Enter", "Enter", "Enter", "end"),
     ):
         await (ana.page.keyboard.press if keys == "Enter" or "+" in keys else ana.page.keyboard.type)(keys)
-    await ana.press(shown, "Create")
+    await ana.press(dialog, "Create")
 
     values = await submitted(app)
     assert values["Known"]["rich_text_value"] == rich_text(before["elements"][0], listed("ordered", "pay!"))

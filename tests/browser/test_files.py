@@ -22,7 +22,7 @@ def attached(sandbox: Sandbox) -> set[str]:
 
 async def test_files_are_attached_from_computer_and_message(ana: Visitor, sandbox: Sandbox) -> None:
     before = attached(sandbox)
-    form, told = ana.form("Attach files"), ana.form("Files")
+    form, results = ana.form("Attach files"), ana.form("Files")
     await ana.go_to("# webshop")
     await ana.use_shortcut(ana.message("Here's the shop's log"), "Attach files to an issue")
     await expect(form.get_by_role("checkbox", name="checkout-error.log")).to_be_checked()
@@ -30,9 +30,9 @@ async def test_files_are_attached_from_computer_and_message(ana: Visitor, sandbo
     issue = f"#{NUMBER} Delivery costs differ between cart and invoice"
     await ana.choose(form, "Issue", issue, typed="delivery")
     await ana.press(form, "Attach files")
-    await expect(told).to_contain_text("checkout-error.log attached")
+    await expect(results).to_contain_text("checkout-error.log attached")
     assert attached(sandbox) - before == {"checkout-error.log"}
-    await ana.press(told, "Close")
+    await ana.press(results, "Close")
 
     before = attached(sandbox)
     await ana.send(f"/issue attach {NUMBER}")
@@ -41,15 +41,15 @@ async def test_files_are_attached_from_computer_and_message(ana: Visitor, sandbo
     )
     await expect(form.get_by_text("dump.bin")).to_be_visible()
     await ana.press(form, "Attach files")
-    await expect(told).to_contain_text("one.log attached")
-    await expect(told).to_contain_text("dump.bin wasn't attached. Larkspur rejected it: This file")
-    await expect(told).to_contain_text("two.log attached")
+    await expect(results).to_contain_text("one.log attached")
+    await expect(results).to_contain_text("dump.bin wasn't attached. Larkspur rejected it: This file")
+    await expect(results).to_contain_text("two.log attached")
     assert attached(sandbox) - before == {"one.log", "two.log"}
 
-    await told.get_by_role("button", name="Rename or describe").first.click()
+    await results.get_by_role("button", name="Rename or describe").first.click()
     described = ana.form("Rename or describe")
     await described.get_by_label("File name").fill("first.log")
     await described.get_by_label("Description").fill("What the shop said")
     await ana.press(described, "Save")
-    await expect(told).to_contain_text("first.log")
+    await expect(results).to_contain_text("first.log")
     assert attached(sandbox) - before == {"first.log", "two.log"}

@@ -102,6 +102,6 @@ async def test_issue_from_message_is_announced_in_its_thread(ana: Visitor) -> No
     await ana.press(form, "Create")
     await expect(form).to_be_hidden()
     await message.get_by_role("button", name="2 replies").click()
-    told = ana.thread.get_by_role("article").filter(has_text="created #")
-    await expect(told).to_contain_text("A customer can't pay: checkout returns 500")
+    announcement = ana.thread.get_by_role("article").filter(has_text="created #")
+    await expect(announcement).to_contain_text("A customer can't pay: checkout returns 500")
     await expect(ana.announced("A customer can't pay")).to_have_count(0)

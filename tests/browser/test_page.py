@@ -162,10 +162,10 @@ async def test_button_invites_the_missing_bot(ana: Visitor) -> None:
 async def test_only_one_message_shows_its_toolbar(ana: Visitor) -> None:
     await ana.go_to("# partners")
     messages = ana.page.get_by_role("main").get_by_role("article")
-    shown = ana.page.get_by_role("group", name="Message actions").filter(visible=True)
+    toolbar = ana.page.get_by_role("group", name="Message actions").filter(visible=True)
 
     async def count() -> int:
-        opacities = await shown.evaluate_all("nodes => nodes.map((node) => getComputedStyle(node).opacity)")
+        opacities = await toolbar.evaluate_all("nodes => nodes.map((node) => getComputedStyle(node).opacity)")
         return list(opacities).count("1")
 
     await messages.nth(0).get_by_role("button", name="More actions").focus()

@@ -50,16 +50,16 @@ async def test_newcomer_links_creates_finds_and_shares_issues(sandbox_url: str, 
 
     # A search explains its filters and has pages.
     await ben.send("/issues project:webshop status:any")
-    found = ben.message("Status: any")
-    await expect(found).to_contain_text(PRIVATE)
-    await expect(found).to_contain_text(re.compile(r"1–10 of \d+"))
-    await found.get_by_role("button", name="Next ›").click()
-    await expect(found).to_contain_text("11–20")
+    results = ben.message("Status: any")
+    await expect(results).to_contain_text(PRIVATE)
+    await expect(results).to_contain_text(re.compile(r"1–10 of \d+"))
+    await results.get_by_role("button", name="Next ›").click()
+    await expect(results).to_contain_text("11–20")
 
     # Share the result with the channel.
-    first = found.get_by_role("link", name=re.compile(r"^#\d+ ")).first
+    first = results.get_by_role("link", name=re.compile(r"^#\d+ ")).first
     subject = await first.inner_text()
-    await found.get_by_role("button", name="More options").first.click()
+    await results.get_by_role("button", name="More options").first.click()
     await ben.page.get_by_role("menuitem", name="Share here").click()
     await expect(ben.message("Ben Okafor shared").filter(has_text=subject)).to_be_visible()
     await ben.switch_user("Ana Ruiz")

@@ -89,10 +89,10 @@ class Copy:
             compiled.unlink()
 
 
-def ending(change: Change, said: str, started: float) -> bool:
-    sys.stdout.write(f"{said} ({time.monotonic() - started:.1f} s): {change}\n")
+def ending(change: Change, verdict: str, started: float) -> bool:
+    sys.stdout.write(f"{verdict} ({time.monotonic() - started:.1f} s): {change}\n")
     sys.stdout.flush()
-    return said == SAID["failed"]
+    return verdict == SAID["failed"]
 
 
 def judged(changes: list[Change]) -> Iterator[bool]:

@@ -26,9 +26,9 @@ class Change:
     def problem(self) -> str | None:
         """Returns why the change can't be made to this tree."""
         path = ROOT / self.file
-        found = path.read_text().count(self.before) if path.is_file() else 0
-        if found != 1:
-            return f"LINE GONE, found {found} times in {self.file}"
+        count = path.read_text().count(self.before) if path.is_file() else 0
+        if count != 1:
+            return f"LINE GONE, found {count} times in {self.file}"
         if self.before == self.after:
             return "CHANGES NOTHING"
         gone = [test for test in self.tests if not _exists(test)]
