@@ -18,7 +18,7 @@ from bot.sandbox.tracker.server import Tracker
 from bot.store.channels import Channel
 from bot.store.plans import Group
 from tests.support.bot_process import SECONDS_TO_STOP, Apart, BotProcess, apart
-from tests.support.digesting import ANA, wanted
+from tests.support.digesting import ANA, requested_plan
 from tests.support.office import TEAM, Office
 from tests.support.person import Person
 from tests.support.reading import JSON, STILL_WORKING, text_of, until
@@ -52,7 +52,7 @@ def of(values: Metrics, name: str) -> dict[str, float]:
 async def digests_due(office: Office, *groups: Group) -> asyncio.Task[None]:
     """Add digests that are due in one channel; returns the task that posts them."""
     for group in groups:
-        plan = wanted("webshop", group=group, empty=True)
+        plan = requested_plan("webshop", group=group, empty=True)
         await office.digests.add(ANA, Channel(TEAM, office.channel_id("general")), plan)
     return asyncio.create_task(run_due_after(office, timedelta(hours=1)))
 

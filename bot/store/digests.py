@@ -57,8 +57,8 @@ class Digest:
     `covered_to` is by the service's clock: issues opened, or closed, since then (with some overlap) that
     aren't covered are listed next. `period_from` is the time of the last digest, or when it was added.
     `history` has the number of issues opened, or closed, in each past period, by the due time at the period's
-    end, oldest first. `seen` has the owner's issues at the last personal digest, with the times of their last
-    updates.
+    end, oldest first. `known_updates` has the owner's issues at the last personal digest, with the times of
+    their last updates.
     """
 
     id: int
@@ -71,7 +71,7 @@ class Digest:
     period_from: datetime
     created_at: datetime
     history: tuple[tuple[datetime, int], ...]
-    seen: Mapping[int, datetime] = field(default_factory=dict)
+    known_updates: Mapping[int, datetime] = field(default_factory=dict)
     agreed_project: int | None = None  # the project that isn't public which the owner agreed to show
 
     @property
@@ -109,7 +109,7 @@ class Start:
     covered_to: datetime | None = None
     covered: Sequence[Covered] = ()
     history: Sequence[tuple[datetime, int]] = ()
-    seen: Mapping[int, datetime] = field(default_factory=dict)
+    known_updates: Mapping[int, datetime] = field(default_factory=dict)
 
 
 class DigestProgress(BaseModel):
@@ -341,7 +341,7 @@ class StoredDigests:
         covered: Sequence[Covered],
         *,
         covered_to: datetime | None,
-        seen: Mapping[int, datetime] | None,
+        known_updates: Mapping[int, datetime] | None,
         forget_before: datetime | None,
         period_from: datetime,
         history: Sequence[tuple[datetime, int]],
@@ -351,8 +351,8 @@ class StoredDigests:
         """
         one, plan = sa.update(DigestRow).where(DigestRow.id == digest.id), digest.plan
         forward: dict[str, Any] = {"covered_to": covered_to, "period_from": period_from}
-        if seen is not None:
-            forward["seen"] = seen
+        if known_updates is not None:
+            forward["known_updates"] = known_updates
         # If the schedule was changed in the meantime, its periods differ.
         as_planned = sa.and_(DigestRow.schedule == plan.schedule, DigestRow.zone == plan.zone)
         statements: list[Statement] = [
@@ -403,7 +403,7 @@ def digest_of(row: sa.Row[Any]) -> Digest:
         owner=Owner.of(row),
         plan=from_row(Plan, row),
         paused=Pause(row.paused) if row.paused else None,
-        seen=row.seen or {},
+        known_updates=row.known_updates or {},
     )
 
 

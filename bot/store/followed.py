@@ -38,7 +38,7 @@ class Followed:
     created: bool
     agreed_project: int | None = None
     seen_on: datetime | None = None
-    shown: str = ""
+    fingerprint: str = ""
     closed: bool = False
     id: int = 0
     direct: bool = False

@@ -84,7 +84,7 @@ class Dataclass(Protocol):
 T = TypeVar("T", bound=Dataclass)
 
 
-Seen = Mapping[int, datetime]  # issues with the times of their last updates
+KnownUpdates = Mapping[int, datetime]  # issues with the times of their last updates
 History = tuple[tuple[datetime, int], ...]
 
 
@@ -298,8 +298,8 @@ _PERSONAL = sa.and_(sa.column("kind") == sa.literal_column("'personal'"), sa.col
 
 
 class DigestRow(Owned, Table):
-    """A digest. `seen` has a personal digest's issues and their last updates, by issue ID. `agreed_project`
-    is the project that isn't public which the owner agreed to show.
+    """A digest. `known_updates` has a personal digest's issues and their last updates, by issue ID.
+    `agreed_project` is the project that isn't public which the owner agreed to show.
 
     A removed digest is kept as paused for a while so that it can be restored; `removed_paused` is the value
     of `paused` before the removal.
@@ -334,7 +334,7 @@ class DigestRow(Owned, Table):
     subprojects: Mapped[bool]
     kind: Mapped[str]
     stale_days: Mapped[int] = mapped_column(sa.Integer)
-    seen: Mapped[Seen | None] = mapped_column(Stored(Seen))
+    known_updates: Mapped[KnownUpdates | None] = mapped_column(Stored(KnownUpdates))
     paused: Mapped[str | None]
     agreed_project: Mapped[int | None]
     covered_to: Mapped[datetime | None]
@@ -367,8 +367,8 @@ class FollowedIssueRow(Owned, Table):
 
     The owner's key reads the issue. `posted_by` is the Slack user who caused the post, `created` whether by
     creating the issue. `agreed_project` is the project that isn't public which the owner agreed to show.
-    `seen_on` is the `updated_on` of the issue that the post shows, `shown` a hash of the post, `closed` what
-    the thread's last line said. `direct` is whether the post is in the owner's direct messages with the bot.
+    `seen_on` is the `updated_on` of the issue that the post shows, `fingerprint` a hash of the post, `closed`
+    what the thread's last line said. `direct` is whether the post is in the owner's direct messages.
     Where comments are included, those after the journal `quoted_to` are quoted.
 
     An issue of a live feed has its `digest_id`, is read with the feed's owner's key, and has no `ts` until it
@@ -401,7 +401,7 @@ class FollowedIssueRow(Owned, Table):
     created: Mapped[bool]
     agreed_project: Mapped[int | None]
     seen_on: Mapped[datetime | None]
-    shown: Mapped[str]
+    fingerprint: Mapped[str]
     closed: Mapped[bool]
     direct: Mapped[bool]
     quoted_to: Mapped[int | None]

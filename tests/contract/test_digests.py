@@ -147,15 +147,17 @@ async def test_personal_digest_lists_due_new_and_changed_issues(client: Client, 
 
     first = (await DigestReader(client, session, now).read([one], {1: {}}))[1]
     assert isinstance(first, Content)
-    assert first.seen is not None
-    assert {row["id"] for row in mine} <= {issue.id for issue in first.issues} == first.seen.keys()
+    assert first.known_updates is not None
+    assert {row["id"] for row in mine} <= {issue.id for issue in first.issues} == first.known_updates.keys()
 
-    known_updates = dict(first.seen)
+    known_updates = dict(first.known_updates)
     later = [row["id"] for row in mine if not row["due_date"] or date.fromisoformat(row["due_date"]) > today]
     changed, assigned, *_ = later
     known_updates[changed] -= timedelta(seconds=1)
     del known_updates[assigned]
-    again = (await DigestReader(client, session, now).read([replace(one, seen=known_updates)], {1: {}}))[1]
+    again = (
+        await DigestReader(client, session, now).read([replace(one, known_updates=known_updates)], {1: {}})
+    )[1]
 
     assert isinstance(again, Content)
     due = {row["id"] for row in mine if row["id"] not in later}

@@ -19,7 +19,7 @@ ANA = Owner(None, TEAM, "U0ANA0001")
 HIDDEN = f"/digest add security daily {AT}"
 
 
-def wanted(
+def requested_plan(
     project: str | None = None,
     schedule: str = "hourly",
     zone: str = "UTC",

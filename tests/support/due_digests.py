@@ -17,7 +17,7 @@ from bot.store.job import State
 from bot.store.owner import Owner
 from bot.store.tables import JobRow
 from tests.support.bot_process import Apart
-from tests.support.digesting import wanted
+from tests.support.digesting import requested_plan
 from tests.support.office import TEAM
 from tests.support.people import IDS
 
@@ -53,7 +53,7 @@ async def add_digests(office: Apart, count: int) -> list[Digest]:
         owners = [Owner(None, TEAM, IDS[login]) for login in ("ana", "chris")]
         added = []
         for n in range(count):
-            plan = wanted(PROJECTS[n % 3], f"cron {n % 60} {n // 60} 29 2 *", empty=True)
+            plan = requested_plan(PROJECTS[n % 3], f"cron {n % 60} {n // 60} 29 2 *", empty=True)
             place = Place(TEAM, channels[n % CHANNELS])
             added.append((await digests.add(owners[n % 2], place, plan)).digest)
         return added

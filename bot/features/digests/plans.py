@@ -66,7 +66,7 @@ LATEST: Mapping[DigestKind, tuple[Sort, ...]] = {
 """The order that has a kind's most important issues first."""
 MAX_PAGES = 10
 OTHERS = 0
-"""In place of an issue's number, in `Digest.seen`: all issues not read because there are too many."""
+"""In place of an issue's number, in `Digest.known_updates`: all issues that were too many to read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,7 +248,7 @@ def section(digest: Digest, issue: Issue, now: datetime) -> Section | None:
     day = today(digest.plan, now)
     if issue.due_date is not None and issue.due_date <= day:
         return "today" if issue.due_date == day else "overdue"
-    seen_on = digest.seen.get(issue.id) or digest.seen.get(OTHERS)
+    seen_on = digest.known_updates.get(issue.id) or digest.known_updates.get(OTHERS)
     if seen_on is None:
         return "assigned"
     return "changed" if issue.updated_on and issue.updated_on > seen_on else None

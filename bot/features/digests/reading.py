@@ -63,7 +63,7 @@ class Content:
     """What a digest lists, in order, and its project's current name.
 
     `more`: there may be more issues. `covered_to` is how far the issues go, `covered` the ones not to list
-    again. `seen` has the owner's issues, in a personal digest, as `updates` does. `updated` are the
+    again. `known_updates` has the owner's issues, in a personal digest, as `updates` does. `updated` are the
     issues in a live feed's project that changed lately, `changes` what changed in the issues, in a digest of
     changes. `left_out` is that of `DigestProgress`. `read_at` is the monotonic time when it was read.
     """
@@ -73,7 +73,7 @@ class Content:
     more: bool = False
     covered_to: datetime | None = None
     covered: tuple[Covered, ...] = ()
-    seen: Mapping[int, datetime] | None = None
+    known_updates: Mapping[int, datetime] | None = None
     updated: tuple[Issue, ...] = ()
     changes: Mapping[int, ReportedChanges] = field(default_factory=dict)
     left_out: Mapping[int, str] = field(default_factory=dict)
@@ -216,7 +216,7 @@ class DigestReader:
         """Where a digest that is added now starts, in the service's time."""
         if plan.kind == "personal":
             mine, more = await self._first_rows(MINE)
-            return Start(seen=updates(mine, more=more))
+            return Start(known_updates=updates(mine, more=more))
         if plan.kind not in plans.HAPPENED:
             return Start()
         history = await self.history_of(plan)
@@ -272,7 +272,9 @@ class DigestReader:
         listed.sort(key=lambda issue: (issue.due_date or date.max, issue.id))
         seen = updates(mine, more=more)
         me = self.session.user_id
-        return Content(project=digest.plan.project, issues=tuple(listed), more=more_news, seen=seen, me=me)
+        return Content(
+            project=digest.plan.project, issues=tuple(listed), more=more_news, known_updates=seen, me=me
+        )
 
     async def _first_rows(
         self, filters: IssueFilters, wanted: Callable[[Issue], bool] = lambda _: True

@@ -48,7 +48,7 @@ class SentDigest(BaseModel):
     asked: bool
     covered: tuple[Covered, ...]
     covered_to: datetime | None
-    seen: Mapping[int, datetime] | None
+    known_updates: Mapping[int, datetime] | None
 
 
 @dataclass
@@ -292,7 +292,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             digest,
             sent.covered,
             covered_to=covered_to,
-            seen=sent.seen,
+            known_updates=sent.known_updates,
             forget_before=covered_to - OVERLAP if covered_to else None,
             period_from=run.due_at if on_time else now,
             history=editions.history(digest, [one.at for one in sent.covered], now),
@@ -350,6 +350,6 @@ def _sending(run: DigestRun, content: Content) -> object:
         asked=run.asked,
         covered=content.covered,
         covered_to=content.covered_to,
-        seen=content.seen,
+        known_updates=content.known_updates,
     )
     return sent.model_dump(mode="json")

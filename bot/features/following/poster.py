@@ -48,25 +48,25 @@ async def built(
 @dataclass(frozen=True)
 class ThreadLine:
     """A line for a thread: that the issue was closed or reopened, changes up to the journal `told`, or a
-    comment. Or a live feed's post itself, which has `shown`. See `Post.mark` and `FollowedIssueRow`.
+    comment. Or a live feed's post itself, which has `fingerprint`. See `Post.mark` and `FollowedIssueRow`.
     """
 
     mark: str
     closed: bool | None = None
     comment: int | None = None
     told: int = 0
-    shown: str = ""
+    fingerprint: str = ""
 
     @classmethod
     def posting(cls, followed: Followed, seen: Seen) -> "ThreadLine":
         told = max((journal.id for journal in seen.history), default=0)
-        return replace(cls.announcing(followed), closed=seen.closed, told=told, shown=seen.fingerprint)
+        return replace(cls.announcing(followed), closed=seen.closed, told=told, fingerprint=seen.fingerprint)
 
     @classmethod
     def announcing(cls, followed: Followed) -> "ThreadLine":
         """A live feed's post in other words, which the next update replaces."""
         mark = f"issuebot_live:{followed.digest_id}:{followed.issue_id}"
-        return cls(mark, closed=False, shown="announced")
+        return cls(mark, closed=False, fingerprint="announced")
 
     @classmethod
     def saying(cls, *, closed: bool, told: int = 0) -> "ThreadLine":
@@ -88,8 +88,8 @@ class ThreadLine:
         )
         if self.told:
             known["told_to"] = self.told
-        if self.shown:
-            known |= {"shown": self.shown, "ts": ts, "thread_ts": followed.thread_ts or ts}
+        if self.fingerprint:
+            known |= {"fingerprint": self.fingerprint, "ts": ts, "thread_ts": followed.thread_ts or ts}
         return known
 
 
@@ -116,7 +116,7 @@ class ThreadPoster:
         """Add a line, or the post itself, unless the channel may not be shown the issue anymore."""
         if comment := seen.comment(line.comment):
             message = await views.quote(seen, comment, self.wording)
-        elif line.shown:
+        elif line.fingerprint:
             message = await self._built(followed, seen)
         elif line.told:
             message = views.changes_line(seen, followed.told_to)
@@ -124,7 +124,7 @@ class ThreadPoster:
             message = views.closed_line(seen, self.wording)
 
         async def ready() -> Message | None:
-            if line.shown and await self.publicity.meant_private(followed.issue_id):
+            if line.fingerprint and await self.publicity.meant_private(followed.issue_id):
                 return None
             return message if await self._may_show(followed, seen, line.comment) else None
 

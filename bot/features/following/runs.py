@@ -185,7 +185,7 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
                 return replace(item, job=replace(item.job, tried_at=None))
             case outcomes.Unsure():
                 await self.poster.tell_unsure(item.followed)
-                if line.shown:
+                if line.fingerprint:
                     await self._following.end([item.followed], "post unsure")
                     return Done()
         return await self._added(item, line, found.ts if isinstance(found, outcomes.Posted) else "")
@@ -245,11 +245,11 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
 
     async def _update(self, item: ChangedIssue, seen: Seen) -> NextStep:
         """Show the issue in its post, unless the post shows it already."""
-        if seen.fingerprint == item.followed.shown:
+        if seen.fingerprint == item.followed.fingerprint:
             return item
         match await self.poster.update(item.job, item.followed, seen):
             case outcomes.Posted():
-                shown = self._stored.recording(item.followed, shown=seen.fingerprint)
+                shown = self._stored.recording(item.followed, fingerprint=seen.fingerprint)
                 return item if await self._jobs.go_on(item.job, [shown]) else None
             case outcomes.PostRefused() as refused:
                 return refused

@@ -24,7 +24,7 @@ from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
 from bot.tasks import Tasks
 from bot.timings import Delays
-from tests.support.digesting import wanted
+from tests.support.digesting import requested_plan
 from tests.support.due_digests import ISSUE, digest_of
 from tests.support.office import FORGETFUL, TEAM, Office
 from tests.support.people import IDS, KEYS
@@ -111,7 +111,7 @@ class Digests:
         self, channel: str = "general", project: str = "webshop", *, owner: Owner = ANA, **plan: Any
     ) -> Digest:
         where = Place(TEAM, self.office.channel_id(channel))
-        return (await self.office.digests.add(owner, where, wanted(project, **plan))).digest
+        return (await self.office.digests.add(owner, where, requested_plan(project, **plan))).digest
 
     async def add_personal(self) -> Digest:
         """Ana's personal digest, hourly."""

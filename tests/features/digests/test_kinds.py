@@ -10,7 +10,7 @@ from bot.sandbox.tracker.defaults import CLOSED, TASK
 from bot.store.digests import Pause
 from bot.store.plans import DigestKind
 from tests.features.digests.newsroom import ANA, DAY, SECURITY, WEBSHOP, Digests
-from tests.support.digesting import wanted
+from tests.support.digesting import requested_plan
 from tests.support.reading import text_of
 
 ANAS, BENS = 1, 2
@@ -112,7 +112,7 @@ async def test_filters_by_person_and_exclusions_limit_the_issues(digests: Digest
 async def test_another_kind_starts_from_the_beginning(digests: Digests) -> None:
     digest = await digests.add()
     closed(digests)
-    await digests.office.digests.change(ANA, digest, wanted(kind="closed"))
+    await digests.office.digests.change(ANA, digest, requested_plan(kind="closed"))
     late = digests.report()
     digests.pass_time(timedelta(minutes=5))
     digests.update(late, CLOSED)

@@ -13,7 +13,7 @@ from bot.features.digests.digests import MAX_IN_A_CHANNEL, MAX_OF_A_PERSON
 from bot.features.digests.schedules import ScheduleError
 from bot.store.followed import AT_ONCE
 from tests.features.digests.newsroom import ANA, BEN, QUIET, Digests
-from tests.support.digesting import wanted
+from tests.support.digesting import requested_plan
 from tests.support.reading import text_of
 
 MANY = AT_ONCE + 100
@@ -26,7 +26,7 @@ async def test_digest_comes_every_quarter_of_an_hour_at_most(digests: Digests) -
         said = text_of(await digests.person.ask(f'/digest add webshop cron "{often}" empty:yes'))
         assert "at most once every 15 minutes. Choose a less frequent schedule, like `hourly`." in said
         with pytest.raises(ScheduleError):
-            await digests.office.digests.change(ANA, digest, wanted("webshop", f"cron {often}"))
+            await digests.office.digests.change(ANA, digest, requested_plan("webshop", f"cron {often}"))
 
 
 async def test_channels_and_owners_have_no_more_digests_than_the_limit(digests: Digests) -> None:

@@ -18,7 +18,7 @@ from bot.store.digests import Digest, Pause
 from bot.timings import Delays, Timings
 from tests.features.digests.newsroom import ANA, MOBILE, Digests
 from tests.features.digests.test_troubles import FEWEST_STEPS, Trouble, dies, stalls
-from tests.support.digesting import wanted
+from tests.support.digesting import requested_plan
 from tests.support.office import TEAM
 from tests.support.person import DM
 from tests.support.reading import text_of
@@ -143,7 +143,7 @@ async def test_what_happened_while_the_tracker_failed_is_one_post_soon_after(dig
 async def test_a_feed_in_a_direct_message_posts_there(digests: Digests) -> None:
     ana, slack = digests.person, digests.office.workspace.state
     direct = next(one for one in slack.channels.values() if one.kind == "im" and ANA.user_id in one.members)
-    await digests.office.digests.add(ANA, Place(TEAM, direct.id), wanted("webshop", "live"))
+    await digests.office.digests.add(ANA, Place(TEAM, direct.id), requested_plan("webshop", "live"))
     digests.report("It rings twice")
     await minute(digests)
 

@@ -24,7 +24,7 @@ from tests.features.digests.test_live import (
     posts,
 )
 from tests.features.digests.test_subprojects import add_subproject
-from tests.support.digesting import wanted
+from tests.support.digesting import requested_plan
 from tests.support.reading import text_of, until_so
 
 WAITING = "query:2"
@@ -256,16 +256,16 @@ async def test_overlapping_feeds_of_a_channel_post_a_new_issue_once(
 
 async def test_a_channel_gets_one_feed_of_a_project_however_many_are_added_at_once(digests: Digests) -> None:
     where, office = await place(digests), digests.office.digests
-    plans = [wanted("webshop", "live", group=group) for group in ("tracker", "priority")]
+    plans = [requested_plan("webshop", "live", group=group) for group in ("tracker", "priority")]
     daily, weekly = [await digests.add(schedule=when) for when in ("daily 9:00", "weekly mon 9:00")]
 
     added = await asyncio.gather(
         *(office.add(ANA, where, plan) for plan in plans),
-        office.change(ANA, daily, wanted(schedule="live")),
+        office.change(ANA, daily, requested_plan(schedule="live")),
         return_exceptions=True,
     )
 
     assert sum(isinstance(one, UserError) for one in added) == 2
     with pytest.raises(UserError, match="already has"):
-        await office.change(ANA, weekly, wanted(schedule="live"))
+        await office.change(ANA, weekly, requested_plan(schedule="live"))
     assert [one.plan.live for one in await office.listed(where)].count(True) == 1

@@ -16,7 +16,7 @@ from bot.store.notices import NOTICE
 from bot.store.tables import JobRow
 from bot.timings import Delays
 from tests.features.digests.newsroom import BEN
-from tests.support.digesting import ANA, wanted
+from tests.support.digesting import ANA, requested_plan
 from tests.support.office import FORGETFUL, TEAM, Office
 from tests.support.person import DM, Person
 from tests.support.reading import text_of, until, until_so
@@ -34,7 +34,7 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
     delays = Delays(background_retry=0.1, channels=0, channel_pace=0, workspace_pace=0)
     office = Office(tmp_path, slack_wire=SlackWire(), timings=timings, delays=delays)
     async with office.opened("ana", "ben"):
-        await office.digests.add(ANA, Place(TEAM, office.channel_id("general")), wanted("webshop"))
+        await office.digests.add(ANA, Place(TEAM, office.channel_id("general")), requested_plan("webshop"))
         yield office
     assert office.violations() == []
 
@@ -97,7 +97,7 @@ async def test_an_owner_learns_once_what_somebody_else_did(
 async def test_a_notice_of_a_dead_process_covers_later_stops(office: Office, ana: Person) -> None:
     """The first message tells of one digest, and it isn't known to be sent when the second one stops."""
     assert office.slack_wire
-    await office.digests.add(ANA, Place(TEAM, office.channel_id("webshop")), wanted("mobile"))
+    await office.digests.add(ANA, Place(TEAM, office.channel_id("webshop")), requested_plan("mobile"))
     office.workspace.state.archive(office.channel_id("general"))
     office.slack_wire.faults = [("chat.postMessage", "lose the answer")]
     office.slack_wire.lasting = {"conversations.history": "429:1"}
@@ -114,7 +114,7 @@ async def test_a_notice_of_a_dead_process_covers_later_stops(office: Office, ana
 async def test_a_notice_in_transit_covers_no_later_stop(office: Office, ana: Person) -> None:
     wire, place = office.slack_wire, Place(TEAM, office.channel_id("webshop"))
     assert wire
-    later = (await office.digests.add(ANA, place, wanted("mobile", "every 2 hours"))).digest
+    later = (await office.digests.add(ANA, place, requested_plan("mobile", "every 2 hours"))).digest
     office.workspace.state.archive(office.channel_id("general"))
     wire.faults = [("chat.postMessage", "slow:60")]
     office.clock.ahead += HOUR
@@ -132,7 +132,7 @@ async def test_a_notice_in_transit_covers_no_later_stop(office: Office, ana: Per
 
 
 async def test_digests_that_stop_together_share_a_notice(office: Office, ana: Person) -> None:
-    await office.digests.add(ANA, Place(TEAM, office.channel_id("webshop")), wanted("mobile"))
+    await office.digests.add(ANA, Place(TEAM, office.channel_id("webshop")), requested_plan("mobile"))
     for channel in ("general", "webshop"):
         office.workspace.state.archive(office.channel_id(channel))
 

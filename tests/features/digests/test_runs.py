@@ -9,7 +9,7 @@ from bot.features.digests.reading import MAX_COUNTED
 from bot.sandbox.tracker.data import ARCHIVED_PROJECT, CLOSED_PROJECT
 from bot.store.digests import Pause
 from tests.features.digests.newsroom import ANA, BEN, DAY, HOUR, POST, SECURITY, WEBSHOP, Digests
-from tests.support.digesting import wanted
+from tests.support.digesting import requested_plan
 from tests.support.reading import text_of, until_so
 
 
@@ -215,7 +215,7 @@ async def test_a_schedule_changed_during_a_post_keeps_its_periods(digests: Diges
     digests.wire.faults = [(POST, "slow:60")]
     running = asyncio.create_task(digests.tick())
     await until_so(lambda: digests.wire.called(POST))
-    await digests.office.digests.change(ANA, digest, wanted(schedule="daily 12:00"))
+    await digests.office.digests.change(ANA, digest, requested_plan(schedule="daily 12:00"))
     digests.wire.released.set()
     await running
 
@@ -236,7 +236,7 @@ async def test_a_schedule_changed_during_a_post_counts_from_then_on(
     digests.wire.faults = [(POST, "slow:60")]
     running = asyncio.create_task(digests.person.ask("/digest now"))
     await until_so(lambda: digests.wire.called(POST))
-    changed = wanted(schedule=f"daily {after}", empty=True)
+    changed = requested_plan(schedule=f"daily {after}", empty=True)
     await digests.office.digests.change(ANA, digest, changed)
     digests.wire.released.set()
     await running

@@ -13,7 +13,7 @@ from bot.store.channels import Channel
 from bot.store.digests import Pause
 from bot.timings import DEFAULT
 from tests.features.digests.newsroom import ANA, BEN, HISTORY, HOUR, POST, Digests, Process
-from tests.support.digesting import wanted
+from tests.support.digesting import requested_plan
 from tests.support.office import TEAM
 from tests.support.reading import text_of, until_so
 
@@ -197,7 +197,7 @@ async def test_a_schedule_changed_during_a_post_is_not_late(
     digests.wire.faults = [(POST, "slow:60")]
     running = asyncio.create_task(digests.tick())
     await until_so(lambda: digests.wire.called(POST))
-    await digests.office.digests.change(ANA, digest, wanted(schedule="daily 8:45"))
+    await digests.office.digests.change(ANA, digest, requested_plan(schedule="daily 8:45"))
     digests.wire.released.set()
     await running
 

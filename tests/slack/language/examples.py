@@ -35,7 +35,7 @@ from bot.slack.language.tokens import SlackUser
 from bot.slack.language.values import CommandContext, Help, OneIssue
 from bot.store.owner import Owner
 from bot.store.plans import Plan
-from tests.support.digesting import wanted
+from tests.support.digesting import requested_plan
 
 T = TypeVar("T")
 ANA, BO, CY = (Owner("E1", "T1", f"U{number}") for number in (1, 2, 3))
@@ -119,14 +119,14 @@ def created(subject: str, **more: Any) -> CreateIssue:
 
 
 def added(project: str | None, schedule: str = "") -> AddDigest:
-    return AddDigest(wanted(project, schedule or Plan.schedule, zone=""), scheduled=bool(schedule))
+    return AddDigest(requested_plan(project, schedule or Plan.schedule, zone=""), scheduled=bool(schedule))
 
 
 def listing(kind: str, stale_days: int = Plan.stale_days) -> AddDigest:
     """A digest of one kind, with people and exclusions."""
     about: dict[str, Any] = {"kind": kind, "stale_days": stale_days, "filters": {"to": ("me", BO)}}
     excluded: Typed = {"tracker": ("support",), "to": ("Ben",)}
-    plan = wanted("web", "daily 09:00", zone="", excluded=excluded, **about)
+    plan = requested_plan("web", "daily 09:00", zone="", excluded=excluded, **about)
     return AddDigest(plan, scheduled=True)
 
 
@@ -346,7 +346,7 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         "project:web add daily 9": added("web", "daily 09:00"),
         'add tz:europe/paris Web tracker:Bug,"Feature request" shop tracker:Task daily priority:High 9am '
         "category:UI group:Assignee empty:yes": AddDigest(
-            wanted(
+            requested_plan(
                 "Web shop",
                 "daily 09:00",
                 "Europe/Paris",

@@ -19,7 +19,7 @@ from bot.store.vault import Vault
 from bot.timings import Timings
 from tests.slack.workspaces.company import Company
 from tests.slack.workspaces.slack import Place, Slack
-from tests.support.digesting import wanted
+from tests.support.digesting import requested_plan
 from tests.support.office import digests_of
 from tests.support.work import run_due_after
 
@@ -32,7 +32,7 @@ async def _add(company: Company) -> list[Digest]:
     for owner in PLACES.values():
         await company.link(owner, "ana")
         where = Channel(owner.team_id, "C1")
-        added.append((await digests_of(company.bot).add(owner, where, wanted("webshop"))).digest)
+        added.append((await digests_of(company.bot).add(owner, where, requested_plan("webshop"))).digest)
     now = datetime.now(UTC).replace(microsecond=0)
     issues = company.tracker.data.issues
     put(issues, Issue(free_id(issues), 1, BUG, NEW, HIGH, 2, "The till", created_on=now, updated_on=now))
