@@ -17,7 +17,7 @@ from bot.service.models import Ref
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import Parsed
 from bot.slack.language.phrases import Where
-from bot.slack.language.reading import identifiers, needs, search, subject
+from bot.slack.language.reading import HalfPhrase, identifiers, needs, search, subject
 from bot.slack.outgoing.replies import Reply
 from bot.store.channels import Channel
 from bot.store.owner import Owner
@@ -108,8 +108,9 @@ async def vocabulary_for(
     if "project" in kinds:
         names = await vocabulary(*about, None, reply.channel, ["project"], typed=identifiers(parsed.words))
         today, read = (await reply.typist()).today, subject if where == "new" else search
-        found = await read_with(Vocabulary(names), partial(read, parsed, Vocabulary(names), today))
-        project = next((value.text for value in found.options.get("project", ())), None)
+        with suppress(HalfPhrase):  # other names may make it whole
+            found = await read_with(Vocabulary(names), partial(read, parsed, Vocabulary(names), today))
+            project = next((value.text for value in found.options.get("project", ())), None)
     more, (fields, problem) = await asyncio.gather(
         vocabulary(*about, project, reply.channel, kinds - {"project"}),
         _fields(parts, reply, project) if parsed.unknown else _none(),
