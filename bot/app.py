@@ -78,6 +78,7 @@ class Bot:
         self.ready = self._stopped = False
         self._closing = AsyncExitStack()
         self.in_flight, self._pending = Tasks(), PendingRequests()
+
         self.database = Database(settings.database_url)
         vault = Vault(settings.encryption_keys)
         self.store = Store(self.database, vault, settings.slack_client_id, timings=timings, clock=clock)
@@ -89,11 +90,13 @@ class Bot:
         connections = web_client.session(self._delays.slack)
         for close in (self.client.aclose, self.database.close, connections.close):
             self._closing.push_async_callback(close)
+
         self.slack = self._web_api(connections)
         self._credentials = (settings.slack_client_id, settings.slack_client_secret)
         workspaces = self._workspaces()
         access = Access.to(self.client, self.store, timings, self._delays)
         self.platform = self._platform(workspaces, timings)
+
         self.parts = Parts.on(access, self.platform, workspaces)
         self.features = build(self.parts)
         failures = Failures(self.parts.shared(AccountHandlers))
@@ -104,6 +107,7 @@ class Bot:
         kinds = {**self.features.jobs, REQUEST: recovery.recover, MESSAGE: self.platform.posts.told}
         self.worker = Worker(self.store.jobs, kinds, self._delays.background_retry)
         self._jobs = self._periodic_jobs(timings.interval)
+
         app = bolt_app(self.slack, workspaces, self.dispatch)
         self._web = self._http(app)
         self._socket: SocketMode | None = None

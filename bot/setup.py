@@ -251,6 +251,7 @@ def write_env(path: Path, changes: Mapping[str, str]) -> None:
             file.write(_changed(before, changes))
             file.flush()
             os.fsync(file.fileno())
+
         if path.exists() and (owner := path.stat()).st_uid != os.getuid():
             os.chown(temporary, owner.st_uid, owner.st_gid)  # root changes the file of the bot's own user
         if wrong := [name for name, value in changes.items() if read_env(Path(temporary)).get(name) != value]:

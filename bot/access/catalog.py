@@ -217,6 +217,7 @@ class Catalogs:
             users = (member for member in members or () if not isinstance(member, GroupRef))
             me = Ref(id=session.user_id, name=session.name)
             return _by_name((me, *users, *latest.lists["assignees"], *latest.lists["people"]))
+
         beyond, known = self._client.optional, await self._everywhere(session, part)
         if project_id and part in ("trackers", "categories"):
             project = await self._projects.detailed(session, project_id)
@@ -226,6 +227,7 @@ class Catalogs:
             known = await self._list(session, project_id, "versions", versions)
         if project_id is None and part == "trackers":
             known = await self._list(session, None, part, partial(beyond.trackers, session.key)) or None
+
         if known is None:
             return (await self._see(session, project_id)).lists[part]
         if part == "versions":
@@ -314,7 +316,8 @@ class Catalogs:
             having = IssueFilters(project_id=project_id, status="any", having=number, sort=LATEST_FIRST)
             with suppress(Refused):
                 issues = (await self._client.list_issues(session.key, having, limit=LEARNED)).items
-                values = [field for issue in issues for field in issue.custom_fields if field.id == number]
+                fields = (field for issue in issues for field in issue.custom_fields)
+                values = [field for field in fields if field.id == number]
                 return _custom_field(values) if values else None
             return None
 
@@ -346,7 +349,8 @@ def _seen(issues: Sequence[Issue]) -> _Seen:
 
 def _custom_field(values: Sequence[CustomFieldValue]) -> CustomField:
     """A custom field from its values on issues, the latest first."""
-    used = Counter(value for field in values for value in _texts(field.value) if 0 < len(value) <= CHOICE)
+    texts = (text for field in values for text in _texts(field.value))
+    used = Counter(text for text in texts if 0 < len(text) <= CHOICE)
     multiple = any(field.multiple for field in values)
     repeated = len(used) > 1 and used.total() >= MIN_AVERAGE_USES * len(used)
     # Numeric values belong to number fields, or are IDs of users, versions and so on.

@@ -78,12 +78,8 @@ async def has_permission(
         user = await client.get_user(session.key, include={"memberships"})
         if user.admin:
             return True
-        roles = {
-            role.id
-            for membership in user.memberships
-            if membership.project and membership.project.id == project.id
-            for role in membership.roles
-        }
+        memberships = [one for one in user.memberships if one.project and one.project.id == project.id]
+        roles = {role.id for membership in memberships for role in membership.roles}
         if not 0 < len(roles) <= MAX_ROLES:
             return None
         known_roles = await asyncio.gather(*(client.optional.role(session.key, role) for role in roles))

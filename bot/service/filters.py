@@ -199,12 +199,14 @@ class IssueFilters:
         for name, choice, ref in choices:
             if choice and not _fits(choice, ref(issue)):
                 return name
+
         if self.issue_ids and issue.id not in self.issue_ids:
             return "number"
         if self.parent_ids and (issue.parent is None or issue.parent.id not in self.parent_ids):
             return "parent"
         if self.subprojects is not None and not _fits(self._project_ids(), issue.project):
             return "subproject"
+
         for name, span, day in (
             ("start date", self.start_date, issue.start_date),
             ("due date", self.due_date, issue.due_date),

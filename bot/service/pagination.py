@@ -96,10 +96,12 @@ async def iterate(read: ReadPage[R], known: Known, path: str) -> AsyncGenerator[
                     yield row
             if seamless and (not rows or offset + len(rows) >= page.total_count):
                 return
+
             # After a step back, as many rows may be read again, one per page.
             furthest = max(furthest, offset)
             if fruitless > FRUITLESS + furthest:
                 raise ServiceBroken("GET", path, None, "the list has no end")
+
             step = len(rows) - 1
             if not seamless:
                 offset, back, width = max(0, offset - back), back * 2, 1

@@ -252,11 +252,13 @@ class Transport:
             headers = {self._key_header: key.get_secret_value()}
             if call.body is not None:
                 headers["Content-Type"] = "application/json"
+
             if source is not None:
                 content = await opened.enter_async_context(aclosing(source.pieces(self._timeouts.read)))
                 headers["Content-Type"] = "application/octet-stream"
                 if source.size is not None:
                     headers["Content-Length"] = str(source.size)
+
             try:
                 request = self._request(call, headers, content)
                 async with aclosing(await self._http.handle_async_request(request)) as response:

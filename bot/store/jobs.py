@@ -415,8 +415,8 @@ class Jobs:
 
     def _own(self, kind: str, key: str, content: object) -> dict[str, Any]:
         """The row of a job that this process does itself."""
-        held = {"state": State.HELD, "holder": self.processes.name}
-        return {"key": key, "kind": kind, **held, "encrypted": self._seal(key, content)}
+        lease = {"state": State.HELD, "holder": self.processes.name}
+        return {"key": key, "kind": kind, **lease, "encrypted": self._seal(key, content)}
 
     def _adding(self, row: dict[str, Any]) -> Executable:
         added = self.database.insert(JobRow).values(row | {"at": self.processes.clock.scalar_subquery()})

@@ -125,7 +125,8 @@ def stock(project_id: int) -> tuple[list[Topic], list[Topic]]:
         for tracker, subjects in by_tracker.items()
         for subject in subjects
     ]
-    more = [(c, t, f"{s} {where}") for c, t, s in plain if t == BUG for where in project.circumstances]
+    bugs = [topic for topic in plain if topic[1] == BUG]
+    more = [(c, t, f"{s} {where}") for c, t, s in bugs for where in project.circumstances]
     return plain, more
 
 

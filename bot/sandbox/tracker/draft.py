@@ -222,7 +222,9 @@ def _kept(field: CustomField, sent: object) -> Kept:
         values = sent if isinstance(sent, list) else [sent]
         return [str(value) for value in values if value not in (None, "")]
     if isinstance(sent, list):
-        return [str(value) for value in sent] if len(sent) > 1 else _kept(field, sent[0] if sent else None)
+        if len(sent) > 1:
+            return [str(value) for value in sent]
+        return _kept(field, sent[0] if sent else None)
     return None if sent is None else str(sent)
 
 

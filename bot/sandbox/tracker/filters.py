@@ -173,7 +173,9 @@ def _list(parsed: _Filter) -> Test:
 
     def test(issue: Issue) -> bool:
         value = parsed.value(issue)
-        values = value if isinstance(value, list) else [] if value in (None, "") else [value]
+        if value in (None, ""):
+            return False
+        values = value if isinstance(value, list) else [value]
         return not accepted.isdisjoint(map(str, values))
 
     return test
