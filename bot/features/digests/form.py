@@ -1,6 +1,6 @@
 """Builds the form for a digest, and reads its values."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -17,16 +17,25 @@ from bot.features.digests.commands import (
     typed_digest,
     typed_project,
 )
+from bot.features.digests.digests import Digests
 from bot.features.digests.plans import FILTERS, SOON_DAYS, WantedPlan
-from bot.features.digests.schedules import DAYS, MAX_CRON_LENGTH, Schedule, ScheduleError, parse, zone_named
+from bot.features.digests.schedules import (
+    DAYS,
+    MAX_CRON_LENGTH,
+    Schedule,
+    ScheduleError,
+    parse,
+    zone_named,
+    zones_matching,
+)
 from bot.features.parts import Parts
 from bot.features.reading import vocabulary_for
-from bot.service.models import Ref
 from bot.slack.language.options import understand
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, actions, button, option, section
 from bot.slack.surfaces.buttons import ActionExpired, Number
+from bot.slack.surfaces.interaction import OptionsRequest
 from bot.slack.surfaces.view import Metadata, View
 from bot.slack.text.mrkdwn import bold, line
 from bot.spelling import counted, prose_kind
@@ -311,8 +320,17 @@ def field_of(error: UserError, view: JSON) -> str:
     return next((name for name in names if name in forms.Values(view).block_ids), "schedule")
 
 
-def choice_options(field: str, known: Mapping[FilterKind, Sequence[Ref]], sought: str) -> list[JSON]:
+async def zone_options(request: OptionsRequest, _: Reply) -> list[JSON]:
+    return [option(zone, zone) for zone in zones_matching(request.text)]
+
+
+async def choices(digests: Digests, request: OptionsRequest, reply: Reply) -> list[JSON]:
     """A field's options that contain the text."""
+    project = project_of(request.view) if request.view else None
+    if project is None:
+        return []
+    known = await digests.choices(reply.owner, project)
+    field, sought = request.name.removeprefix("digest."), request.text.strip().casefold()
     if field == EXCLUDED:
         found = [_exclusion(kind, ref.id, ref.name) for kind, refs in known.items() for ref in refs]
     else:
@@ -320,9 +338,13 @@ def choice_options(field: str, known: Mapping[FilterKind, Sequence[Ref]], sought
     return [one for one in found if sought in one["text"]["text"].casefold()]
 
 
-def unknown_choices(view: JSON, known: Mapping[FilterKind, Sequence[Ref]]) -> dict[str, str]:
-    """Errors at fields with choices that the project doesn't have."""
+async def unknown_choices(digests: Digests, reply: Reply, view: JSON) -> dict[str, str]:
+    """Errors at choices made before the project was changed to one that doesn't have them."""
     values = forms.Values(view)
+    project = values.number("project")
+    if project is None or not any(map(values.all_chosen, CHOICE_FIELDS)):
+        return {}
+    known = await digests.choices(reply.owner, project)
     ids = {kind: {ref.id for ref in refs} for kind, refs in known.items()}
     errors: dict[str, str] = {
         name: f"This project has no {prose_kind(FILTERS[name].label.lower())} “{text}”. Remove it."

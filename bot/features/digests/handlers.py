@@ -22,17 +22,17 @@ from bot.features.digests.feeds import FeedRuns
 from bot.features.digests.form import DigestMetadata
 from bot.features.digests.plans import WantedPlan, collected
 from bot.features.digests.runs import DigestRuns
-from bot.features.digests.schedules import ScheduleError, zones_matching
+from bot.features.digests.schedules import ScheduleError
 from bot.features.help import views as help_views
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.language.values import Help
 from bot.slack.outgoing.replies import DOUBLE_CLICK, Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import JSON, Message, actions, option, sentence
+from bot.slack.surfaces.blocks import JSON, Message, actions, sentence
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import LIST, FormResult, loading
-from bot.slack.surfaces.interaction import ButtonPress, FormSubmission, OptionsRequest, SlashCommand
+from bot.slack.surfaces.interaction import ButtonPress, FormSubmission, SlashCommand
 from bot.slack.workspaces.slack_errors import SLACK_FAILED
 from bot.spelling import squashed
 from bot.store.digests import DIGEST, FEED, Digest
@@ -51,7 +51,7 @@ class DigestHandlers:
         )
 
     def feature(self) -> Feature:
-        reading = "Reading the project in {service}…"
+        reading, choices = "Reading the project in {service}…", partial(digest_form.choices, self.digests)
         return Feature(
             commands={"digest": self.command},
             buttons={
@@ -73,8 +73,8 @@ class DigestHandlers:
                 "digest.me": Form(self.submit_personal, "Reading your issues in {service}…"),
             },
             options={
-                "digest.zone": self.zone_options,
-                **{f"digest.{field}": self.choice_options for field in digest_form.CHOICE_FIELDS},
+                "digest.zone": digest_form.zone_options,
+                **{f"digest.{field}": choices for field in digest_form.CHOICE_FIELDS},
             },
             jobs={NOTICE: self.notices.send, DIGEST: self.runs, FEED: self.feeds},
         )
@@ -330,7 +330,7 @@ class DigestHandlers:
             return FormResult(errors={"channel": reply.wording.sentence(error)})
         try:
             wanted = await digest_form.read(self.parts, reply, form.view)
-            if errors := await self._other_projects_choices(reply, view):
+            if errors := await digest_form.unknown_choices(self.digests, reply, view):
                 return FormResult(errors=errors)
             planned = await self.digests.add(reply.owner, channel, wanted)
         except (NotLinked, WrongField):
@@ -367,14 +367,6 @@ class DigestHandlers:
         plan = (await channels.find_digest(reply, self.digests, digest_id)).plan
         wanted = WantedPlan(plan=plan, project=f"#{plan.project_id}")
         return await self.digests.preview(reply.owner, wanted, reply.channel)
-
-    async def _other_projects_choices(self, reply: Reply, view: JSON) -> dict[str, str]:
-        """Errors at choices made before the project was changed to one that doesn't have them."""
-        values = forms.Values(view)
-        project = values.number("project")
-        if project is None or not any(map(values.all_chosen, digest_form.CHOICE_FIELDS)):
-            return {}
-        return digest_form.unknown_choices(view, await self.digests.choices(reply.owner, project))
 
     async def change_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         await self.open_change(reply, press.button.digest)
@@ -432,17 +424,6 @@ class DigestHandlers:
             return _at_field(error, form.view.json, reply)
         listing = views.personal_listing(planned.digest, reply.wording, views.text_message(views.SET_UP))
         return FormResult(then=partial(reply.privately, listing))
-
-    async def zone_options(self, request: OptionsRequest, _: Reply) -> list[JSON]:
-        return [option(zone, zone) for zone in zones_matching(request.text)]
-
-    async def choice_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        project = digest_form.project_of(request.view) if request.view else None
-        if project is None:
-            return []
-        choices = await self.digests.choices(reply.owner, project)
-        field = request.name.removeprefix("digest.")
-        return digest_form.choice_options(field, choices, request.text.strip().casefold())
 
 
 async def _notify_owner(reply: Reply, digest: Digest | None, act: DigestAction) -> None:
