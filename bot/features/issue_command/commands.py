@@ -1,7 +1,6 @@
 """Parses `/issue`."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from textwrap import shorten
@@ -18,7 +17,7 @@ from bot.slack.language.objects import ARTICLES, GENERAL, is_subject
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.phrases import QUESTION_WORDS
 from bot.slack.language.questions import Question, asks, is_question, reject_question, without_question
-from bot.slack.language.reading import HalfPhrase, is_search, subject
+from bot.slack.language.reading import is_search, subject
 from bot.slack.language.rows import CommandTable
 from bot.slack.language.tokens import as_typed, split_first_line, words
 from bot.slack.language.values import CommandContext, Help, OneIssue
@@ -175,7 +174,7 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
         values.own_text(first_line, typist.base_url)
     found = _ROWS.take(
         " ".join(word.source for word in parsed.words),
-        search=lambda _: _is_search(parsed, typist),
+        search=lambda _: is_search(parsed, typist.today, Vocabulary()),
         several=lambda _: _several(first_line, parsed),
     )
     match found and found[0]:
@@ -197,12 +196,6 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
     near = word_meant(subcommand, SUBCOMMANDS)
     meant = UnknownWord("issue", subcommand, near) if near else None
     raise UnknownSubcommand(typed_text or "…", draft, meant)
-
-
-def _is_search(parsed: Parsed, typist: CommandContext) -> bool:
-    with suppress(HalfPhrase):
-        return is_search(parsed, typist.today, Vocabulary())
-    return False
 
 
 def _on_issue(

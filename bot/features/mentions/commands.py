@@ -15,7 +15,7 @@ from bot.slack.language.marks import Vocabulary
 from bot.slack.language.objects import ARTICLES, GENERAL, is_subject
 from bot.slack.language.options import Parsed, is_filter
 from bot.slack.language.questions import asks
-from bot.slack.language.reading import HalfPhrase, is_search
+from bot.slack.language.reading import is_search
 from bot.slack.language.rows import CommandTable
 from bot.slack.language.tokens import UnclosedQuote, as_typed, words
 from bot.slack.surfaces.blocks import shortened
@@ -267,12 +267,9 @@ def _only_search_phrases(text: str, today: Today) -> bool:
     """Whether the whole text is phrases or filters of a search, which tells of half a phrase."""
     try:
         parsed = Parsed(words(text), {})
-        phrases = is_search(parsed, today, Vocabulary())
     except UnclosedQuote:
         return False
-    except HalfPhrase:
-        return True
-    return phrases or all(map(is_filter, parsed.words))
+    return is_search(parsed, today, Vocabulary(), half=True) or all(map(is_filter, parsed.words))
 
 
 def _of_thread(

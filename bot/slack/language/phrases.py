@@ -42,7 +42,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     # Assignees
     ("not assigned to {person!}", "to:!{person}", SEARCH),
     ("not|except assigned|for to? {person}", "to:!{person}", SEARCH),
-    ("not|except mine", "to:!me", SEARCH),
+    ("not|isn't|aren't|except mine", "to:!me", SEARCH),
     ("not|except {owner}", "to:!{owner}", SEARCH),
     ("unassigned|unowned", "to:nobody", SEARCH),
     ("not assigned", "to:nobody", SEARCH),
@@ -152,6 +152,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("project is? {project}", "project:{project}", SEARCH),
     ("{project}", "project:{project}", SEARCH),
     (":in|on|for? project? {project}", "project:{project}", NEW),
+    ("not|except|excluding {person}", "to:!{person}", SEARCH),
     # Times
     ("created|opened|reported|filed|raised|new|added {times}", "created:{times}", SEARCH),
     ("updated|changed|modified|touched {times}", "updated:{times}", SEARCH),

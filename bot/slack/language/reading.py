@@ -263,7 +263,7 @@ def search(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     An option that was typed as one stays as it is. Raises HalfPhrase if half a phrase is all of the text.
     """
     reader = PhraseParser("search", parsed.words, vocabulary, today)
-    found = _left_out(list(reader.phrases()), reader.plain)
+    found = _left_out(reader, list(reader.phrases()))
     text = _text(reader, found)
     if text and any(one.weak for one in found):
         found = [one for one in found if not one.weak]
@@ -273,18 +273,17 @@ def search(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     return _with(parsed, [parsed.words[n] for n in text], found)
 
 
-def _left_out(found: Sequence[Phrase], plain: Sequence[str | None]) -> list[Phrase]:
-    """The phrases, of which `not ben or dana` leaves both out."""
+def _left_out(reader: PhraseParser, found: Sequence[Phrase]) -> list[Phrase]:
+    """The phrases, of which `not ben or dana` and `not ben, dana` leave both out."""
     read = [*found[:1]]
     for before, one in pairwise(found):
-        between = plain[before.at + before.count : one.at]
-        names = [value.text for values in read[-1].options.values() for value in values]
+        between = reader.plain[before.at + before.count : one.at]
         if (
             one.alone
-            and between
+            and (between or reader.words[one.at - 1].source.endswith(","))
             and OR.issuperset(between)
             and one.options.keys() == before.options.keys()
-            and all(name.startswith("!") for name in names)
+            and all(value.text[:1] == "!" for values in read[-1].options.values() for value in values)
         ):
             turned = {k: tuple(Token((Atom(f"!{v.text}"),)) for v in vs) for k, vs in one.options.items()}
             one = replace(one, options=turned)  # noqa: PLW2901
@@ -292,9 +291,12 @@ def _left_out(found: Sequence[Phrase], plain: Sequence[str | None]) -> list[Phra
     return read
 
 
-def is_search(parsed: Parsed, today: Today, vocabulary: Vocabulary) -> bool:
-    """Whether all words are phrases of a search. Raises HalfPhrase."""
-    read = search(parsed, vocabulary, today)
+def is_search(parsed: Parsed, today: Today, vocabulary: Vocabulary, *, half: bool = False) -> bool:
+    """Whether all words are phrases of a search; `half` is the answer for half a phrase."""
+    try:
+        read = search(parsed, vocabulary, today)
+    except HalfPhrase:
+        return half
     return bool(read.phrases) and not read.words
 
 
