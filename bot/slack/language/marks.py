@@ -198,7 +198,7 @@ def _times(typed: str, today: Today) -> str | None:
 
 def _range(typed: str, read: Callable[[str], object]) -> str | None:
     """The value of an option for these dates: `before friday` is `<friday`."""
-    typed = _POSSESSIVE.sub(r"\1", typed)  # `last week's bugs`
+    typed = typed.removesuffix("'s").removesuffix("’s")  # `last week's bugs`
     first, _, rest = typed.partition(" ")
     if first in _COMPARED and rest:
         typed = _COMPARED[first] + rest.removeprefix("the ")
