@@ -80,7 +80,7 @@ _SLOTS = {
     # `1h 42 2 files` may not mean issue 42, but `1h 42 2026-07-01` does
     "certain": r"#[0-9]{1,9}[:,]?(?!\S)|[0-9]{1,9}[:,]?(?!\S)(?!\s+(?![0-9]{4}-|[0-9]+\.[0-9]+\.)[0-9])",
     "comment": _FEW,
-    "said": WITH_UNIT,
+    "spent": WITH_UNIT,
 }
 _ON_ISSUE = shapes(
     f"{LINK}? {{issue}} for|about|around {{duration}} {{rest?}}",
@@ -88,16 +88,16 @@ _ON_ISSUE = shapes(
     "{duration} {certain} {rest?}",
     f"{LINK}? {{duration}} {{rest?}}",
     f"{LINK}? {{issue}} {{amount}} {{rest?}}",
-    f"{LINK}? {{issue}} {{comment}} {{said}} {{rest?}}",
+    f"{LINK}? {{issue}} {{comment}} {{spent}} {{rest?}}",
     f"{LINK}? {{issue}} {{rest?}}",
     **_SLOTS,
 )
-_ON_PROJECT = shapes("{issue} {duration} {rest?}", "{amount} {rest?}", "{comment} {said} {rest?}", **_SLOTS)
-_BESIDE = shapes("{duration} {rest}", "{comment} {said} {rest?}", **_SLOTS)
+_ON_PROJECT = shapes("{issue} {duration} {rest?}", "{amount} {rest?}", "{comment} {spent} {rest?}", **_SLOTS)
+_BESIDE = shapes("{duration} {rest}", "{comment} {spent} {rest?}", **_SLOTS)
 _MORE = CommandTable(
     ("and|each|&|plus|daily|every|per {rest?}", "time"),
     ("{list}", "time"),
-    ("{said} {rest?}", "time"),
+    ("{spent} {rest?}", "time"),
     ("for {someone}", "time"),
     ("for {day} {rest}", "day"),
     ("{period} {rest?}", "day"),
@@ -106,7 +106,7 @@ _MORE = CommandTable(
     ("{until} {day} {rest?}", "day"),
     list=rf"(?:.*\S)?(?:,|\s(?:and|plus|\+))\s+{WITH_UNIT}.*",
     someone=r"@\S+|[^\W\d_]+",
-    said=WITH_UNIT,
+    spent=WITH_UNIT,
     period=rf"{_CALENDAR}-{_CALENDAR}(?!\S)|\(?[0-9]+/[0-9/]+\)?(?!\S)|(?:last|this|past|next)\s+(?:week|month)\b|"
     rf"on\s+the\s+[0-9]+(?:st|nd|rd|th)?\b|(?:{'|'.join(dates.WEEKDAYS)})(?!\S)",
     day=rf"\(?(?:{_CALENDAR}(?:\s[0-9]{{1,2}})?|{dates.DAY_WORD})\)?,?(?!\S)",
@@ -121,10 +121,10 @@ class TypedTime:
     text: str
     parsed: Parsed
 
-    def on_project(self, said: Sequence[Word], project: int) -> "TypedTime":
-        """The same with the words `said` as the project, unless they are there twice."""
-        words, count = self.parsed.words, len(said)
-        at = [n for n in range(len(words) - count + 1) if words[n : n + count] == said]
+    def on_project(self, project_words: Sequence[Word], project: int) -> "TypedTime":
+        """The same with the words `project_words` as the project, unless they are there twice."""
+        words, count = self.parsed.words, len(project_words)
+        at = [n for n in range(len(words) - count + 1) if words[n : n + count] == project_words]
         if len(at) != 1:
             return self
         named = {"project": (Token((Atom(f"#{project}"),)),)}
@@ -155,12 +155,12 @@ def timelog_command(
     text, parsed = typed.text, typed.parsed
     if typist.base_url:
         values.own_text(text, typist.base_url)
-    if (found := _ABOUT.take(text.strip())) and not parsed.options:
-        about, said = found
+    if (row := _ABOUT.take(text.strip())) and not parsed.options:
+        about, match = row
         if about:
             return about
-        if "issue" in said.groupdict():
-            raise WhoLogged(values.issue_number(said["issue"]) or 0)
+        if "issue" in match.groupdict():
+            raise WhoLogged(values.issue_number(match["issue"]) or 0)
         raise OnlyLastEntry(text.strip())
     problems: list[UserError] = []
     try:
@@ -189,8 +189,8 @@ def _more(request: TimeToLog, parsed: Parsed, typist: CommandContext) -> UserErr
         return None
     if not request.comment:
         return _either_day([plain(word) or "" for word in parsed.words], typist)
-    found = _MORE.take(request.comment)
-    if found and not (found[0] == "day" and "on" in parsed.options):
+    row = _MORE.take(request.comment)
+    if row and not (row[0] == "day" and "on" in parsed.options):
         return UserError(
             "I'm not sure what “{text}” means here, so I didn't log anything. Log one day at a time for "
             "yourself, such as `on friday`, or put the comment in quotes.",
@@ -225,9 +225,10 @@ def _time(parsed: Parsed, typist: CommandContext, problems: list[UserError]) -> 
             problems.append(error)
     elif parsed.words[1:]:
         with suppress(UserError):  # the comment's day is reported
-            said = dates.said_day(parsed.words, typist.today)
-            if said and said.at == 0 and parsed.words[said.count :]:
-                draft, parsed = draft.model_copy(update={"spent_on": said.day}), parsed.after(said.count)
+            comment_day = dates.said_day(parsed.words, typist.today)
+            if comment_day and comment_day.at == 0 and parsed.words[comment_day.count :]:
+                draft = draft.model_copy(update={"spent_on": comment_day.day})
+                parsed = parsed.after(comment_day.count)
     return _shaped(parsed, draft, typist, problems) if parsed.words else draft
 
 
@@ -235,11 +236,11 @@ def _shaped(
     parsed: Parsed, draft: TimeDraft, typist: CommandContext, problems: list[UserError]
 ) -> TimeDraft | TimeToLog:
     """Find the issue and the duration among the words' numbers; the rest is the comment."""
-    found = (_ON_PROJECT if draft.project else _ON_ISSUE).take(_text(parsed))
-    slots = found[1].groupdict() if found else {}
+    row = (_ON_PROJECT if draft.project else _ON_ISSUE).take(_text(parsed))
+    slots = row[1].groupdict() if row else {}
     number = values.issue_number(slots.get("certain") or slots.get("issue") or "")
-    spent = next(filter(None, map(slots.get, ("total", "duration", "amount", "said"))), None)
-    comment = _within(parsed, found[1], "comment", "rest") if found else parsed
+    spent = next(filter(None, map(slots.get, ("total", "duration", "amount", "spent"))), None)
+    comment = _within(parsed, row[1], "comment", "rest") if row else parsed
     if number and draft.project:
         problems.append(UserError("Log time on an issue or a project, not both. Leave one out."))
     if number:
@@ -250,12 +251,12 @@ def _shaped(
             amount = hours(spent or comment.words[0].text, typist.locale)
         except UserError as error:
             problems += [error] if known else []
-    before = _within(parsed, found[1], "comment").words if found and known and spent else ()
+    before = _within(parsed, row[1], "comment").words if row and known and spent else ()
     if any(plain(word) in NEGATIONS for word in before) or [*map(plain, before)] in DELETING:
         problems.append(_unsure())
         amount = None
     if not amount:
-        comment = _within(parsed, found[1], *_SLOTS, "duration", "rest") if found and known else parsed
+        comment = _within(parsed, row[1], *_SLOTS, "duration", "rest") if row and known else parsed
     return _dated(comment, draft.model_copy(update={"hours": amount}), typist, problems)
 
 
@@ -263,13 +264,13 @@ def _dated(
     typed: Parsed, draft: TimeDraft, typist: CommandContext, problems: list[UserError]
 ) -> TimeDraft | TimeToLog:
     """The draft with the day before or after the comment, unless it has one; complete if it can be."""
-    said = None
+    comment_day = None
     try:
-        said = dates.said_day(typed.words, typist.today) if draft.spent_on is None else None
+        comment_day = dates.said_day(typed.words, typist.today) if draft.spent_on is None else None
     except UserError as error:
         problems.append(error)
-    comment = typed.without(said.at, said.count) if said else typed
-    known = {"comment": _comment(comment), "spent_on": said.day if said else draft.spent_on}
+    comment = typed.without(comment_day.at, comment_day.count) if comment_day else typed
+    known = {"comment": _comment(comment), "spent_on": comment_day.day if comment_day else draft.spent_on}
     draft = _with_uncertain_day(draft.model_copy(update=known), comment, typist)
     if not (draft.hours and (draft.issue or draft.project)):
         return draft
@@ -280,7 +281,7 @@ def _dated(
         return draft
     more = {
         "spent_on": spent_on,
-        "with_day": _comment(typed) if said and typist.is_ahead(said.day) else None,
+        "with_day": _comment(typed) if comment_day and typist.is_ahead(comment_day.day) else None,
         "quoted": len(comment.words) == 1 and comment.words[0].quoted,
     }
     return TimeToLog.model_validate(draft.model_dump() | more)
@@ -303,10 +304,10 @@ def _within(parsed: Parsed, match: re.Match[str], *slots: str) -> Parsed:
 def _with_uncertain_day(draft: TimeDraft, comment: Parsed, typist: CommandContext) -> TimeDraft:
     """The draft with the day that its comment may name without `on`, if nothing else does."""
     with suppress(UserError):
-        said = None if draft.spent_on else dates.said_day(comment.words, typist.today, sure=False)
-        if said and not typist.is_ahead(said.day):
-            left = _comment(comment.without(said.at, said.count))
-            return draft.model_copy(update={"or_on": said.day, "or_comment": left})
+        comment_day = None if draft.spent_on else dates.said_day(comment.words, typist.today, sure=False)
+        if comment_day and not typist.is_ahead(comment_day.day):
+            left = _comment(comment.without(comment_day.at, comment_day.count))
+            return draft.model_copy(update={"or_on": comment_day.day, "or_comment": left})
     return draft
 
 
@@ -317,16 +318,16 @@ def may_name_project(typed: TypedTime) -> bool:
 
 def beside_duration(typed: TypedTime) -> Iterator[tuple[Word, ...]]:
     """The words right before or after the duration that may name a project, the longest run first."""
-    found = _BESIDE.take(_text(typed.asked))
-    words = _within(typed.asked, found[1], "comment").words if found else ()
+    row = _BESIDE.take(_text(typed.asked))
+    words = _within(typed.asked, row[1], "comment").words if row else ()
     shortest = len(words)
-    if found and not words:
-        words, shortest = _within(typed.asked, found[1], "rest").words[:MAX_NAME_WORDS], 1
+    if row and not words:
+        words, shortest = _within(typed.asked, row[1], "rest").words[:MAX_NAME_WORDS], 1
     for end in range(len(words), max(shortest, 1) - 1, -1):
         run, after = words[:end], [word.text.lower() for word in words[end : end + 1]]
-        said = " ".join(word.text for word in run)
+        name = " ".join(word.text for word in run)
         plain = not any(atom.quoted or atom.user for word in run for atom in word.atoms)
-        if plain and len(said) > 1 and said.lower() not in GOVERNING and not ALSO.intersection(after):
+        if plain and len(name) > 1 and name.lower() not in GOVERNING and not ALSO.intersection(after):
             yield run
 
 

@@ -28,7 +28,7 @@ class Guesses:
         owner: Owner,
         channel: Channel | None,
         draft: TimeDraft,
-        said: Iterable[str],
+        names: Iterable[str],
         read: Callable[[str, int], T],
     ) -> T | TimeDraft:
         """The draft with what its comment can only mean: `read` takes the words that name a project, and its
@@ -40,7 +40,7 @@ class Guesses:
                 self.access.accounts.reading(owner) as session,
             ):
                 visible = await self.access.projects.visible(session)
-                for words in said:
+                for words in names:
                     if fitting := _fitting(words.casefold(), visible):
                         if len(fitting) == 1 and await self._only(session, words.casefold(), fitting[0]):
                             return read(words, fitting[0].id)
@@ -68,5 +68,5 @@ class Guesses:
 
 def _fitting(words: str, projects: Iterable[KnownProject]) -> list[KnownProject]:
     """The projects that the words name, or else those with the words in their names."""
-    found = [one for one in projects if words in (one.name.casefold(), one.identifier.casefold())]
-    return found or [one for one in projects if f" {words} " in f" {one.name.casefold()} "]
+    exact = [one for one in projects if words in (one.name.casefold(), one.identifier.casefold())]
+    return exact or [one for one in projects if f" {words} " in f" {one.name.casefold()} "]

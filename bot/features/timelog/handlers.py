@@ -89,13 +89,13 @@ class TimelogHandlers:
             names = await vocabulary(self.timelog.access, reply.owner, None, None, ["project"])
             request = timelog_command(typed, typist, Vocabulary(names))
         if isinstance(request, TimeDraft) and not (request.issue or request.project) and request.comment:
-            said = {" ".join(w.text for w in run): run for run in commands.beside_duration(typed)}
+            runs = {" ".join(w.text for w in run): run for run in commands.beside_duration(typed)}
             guess = await self.guesses.meant(
                 reply.owner,
                 reply.channel,
                 request,
-                said,
-                lambda words, project: timelog_command(typed.on_project(said[words], project), typist),
+                runs,
+                lambda words, project: timelog_command(typed.on_project(runs[words], project), typist),
             )
             with suppress(Forbidden):  # where the user can't log time, the words are a comment
                 await self._answer(reply, guess)
@@ -111,8 +111,8 @@ class TimelogHandlers:
             case Misread(draft, error):
                 reply.fallback = partial(reply.offer, views.FillTimeForm(time=draft))
                 raise error
-            case TimeToLog() as wanted:
-                if logged := await self._log(reply, wanted):
+            case TimeToLog() as time:
+                if logged := await self._log(reply, time):
                     await self._confirm(reply, logged)
             case TimeDraft() as draft:
                 await self.open_form(reply, draft)
@@ -123,37 +123,37 @@ class TimelogHandlers:
             case Help():
                 await reply.privately(help_views.of("timelog", reply.wording.command))
 
-    async def _log(self, reply: Reply, wanted: TimeToLog, *, look: bool = False) -> Logged | None:
+    async def _log(self, reply: Reply, time: TimeToLog, *, look: bool = False) -> Logged | None:
         """Log time; None if the user was asked for the activity, or to confirm a long day or one ahead."""
-        reply.fallback = partial(reply.offer, views.FillTimeForm(time=wanted))
-        if not wanted.ahead and (await reply.typist()).is_ahead(wanted.spent_on):
-            await self._ask_ahead(reply, wanted)
+        reply.fallback = partial(reply.offer, views.FillTimeForm(time=time))
+        if not time.ahead and (await reply.typist()).is_ahead(time.spent_on):
+            await self._ask_ahead(reply, time)
             return None
         try:
-            logged = await self.timelog.log(reply.owner, wanted, look=look)
+            logged = await self.timelog.log(reply.owner, time, look=look)
         except ActivityNeeded as needed:
-            said = _another_reason(reply, needed)
-            await self._show_form(reply, needed.on, wanted, said, agreed=wanted.agreed)
+            message = _another_reason(reply, needed)
+            await self._show_form(reply, needed.on, time, message, agreed=time.agreed)
         except LongDay as long:
-            anyway = wanted.model_copy(update={"agreed": long.minutes, "spent": long.spent})
+            anyway = time.model_copy(update={"agreed": long.minutes, "spent": long.spent})
             saved = await reply.save(views.LogTimeAnyway(time=anyway))
             await reply.privately(views.long_day(long, await reply.today(), saved))
         except OutcomeUnknown as error:
-            again = await reply.save(views.FillTimeForm(time=wanted))
-            await reply.privately(views.unknown(reply.wording, wanted, error, again))
+            again = await reply.save(views.FillTimeForm(time=time))
+            await reply.privately(views.unknown(reply.wording, time, error, again))
         else:
             reply.fallback = None  # the form would log it again
             return logged
         return None
 
-    async def _ask_ahead(self, reply: Reply, wanted: TimeToLog) -> None:
+    async def _ask_ahead(self, reply: Reply, time: TimeToLog) -> None:
         """Ask before time is logged for a day in the future, which may also be a part of the comment."""
-        await self.timelog.loggable(reply.owner, wanted)
-        ahead = await reply.save(views.LogTimeAnyway(time=wanted.model_copy(update={"ahead": True})))
+        await self.timelog.loggable(reply.owner, time)
+        ahead = await reply.save(views.LogTimeAnyway(time=time.model_copy(update={"ahead": True})))
         for_today = None
-        if wanted.with_day and (today := await reply.today()):
-            meant = {"spent_on": today, "comment": wanted.with_day, "with_day": None}
-            for_today = await reply.save(views.LogTimeToday(time=wanted.model_copy(update=meant)))
+        if time.with_day and (today := await reply.today()):
+            meant = {"spent_on": today, "comment": time.with_day, "with_day": None}
+            for_today = await reply.save(views.LogTimeToday(time=time.model_copy(update=meant)))
         await reply.privately(views.day_ahead(ahead, for_today))
 
     async def log_anyway_pressed(self, press: ButtonPress[views.LogTimeAnyway], reply: Reply) -> None:
@@ -205,7 +205,7 @@ class TimelogHandlers:
         await self.open_form(reply.at(thread), TimeDraft(issue=about.id if about else None), announce=True)
 
     async def open_form(
-        self, reply: Reply, draft: TimeDraft, said: str | None = None, *, announce: bool = False
+        self, reply: Reply, draft: TimeDraft, message: str | None = None, *, announce: bool = False
     ) -> None:
         """Open the form right away, then fill in the draft, and show its errors."""
         if not announce:  # it is open
@@ -219,15 +219,15 @@ class TimelogHandlers:
             raise
         except UserError as error:
             if not announce:  # an issue in a message was only a guess
-                said = said or reply.wording.sentence(error)
-        await self._show_form(reply, on, draft, said, announce=announce)
+                message = message or reply.wording.sentence(error)
+        await self._show_form(reply, on, draft, message, announce=announce)
 
     async def _show_form(
         self,
         reply: Reply,
         on: Loggable | None,
         draft: TimeDraft,
-        said: str | None = None,
+        message: str | None = None,
         *,
         agreed: int = 0,
         announce: bool = False,
@@ -240,7 +240,7 @@ class TimelogHandlers:
             activity=None if on else draft.activity,
         )
         values = views.entered(draft, await reply.today())
-        await reply.show(views.time_form(on, values, metadata.dump(), said))
+        await reply.show(views.time_form(on, values, metadata.dump(), message))
 
     async def issue_chosen(self, press: ButtonPress[views.ChooseTimeIssue], reply: Reply) -> None:
         """Offer the activities of the issue that was chosen in the form, and keep the user's input.
@@ -260,7 +260,7 @@ class TimelogHandlers:
         """Log the time, and confirm it where the form was opened from, or else in the form."""
         metadata = LogMetadata.of(form.view)
         values = await _entered(form, reply, metadata)
-        wanted = TimeToLog(
+        time = TimeToLog(
             hours=values.hours,
             spent_on=values.spent_on,
             issue=forms.Values(form.view.json).number("issue"),
@@ -270,17 +270,17 @@ class TimelogHandlers:
             agreed=values.agreed,
         )
         try:
-            logged = await self.timelog.log(reply.owner, wanted)
+            logged = await self.timelog.log(reply.owner, time)
         except ActivityNeeded as needed:  # the form was sent before it showed the issue's activities
             fields = views.entered_in(form.view.json)
-            said = _another_reason(reply, needed) or reply.wording.sentence(needed)
-            return FormResult(view=views.time_form(needed.on, fields, metadata.dump(), said), said=said)
+            message = _another_reason(reply, needed) or reply.wording.sentence(needed)
+            return FormResult(view=views.time_form(needed.on, fields, metadata.dump(), message), said=message)
         except LongDay as long:
             return await _asked_again(form, reply, metadata, long)
         except OutcomeUnknown as error:
             # The time may be logged, and only the user can look, so the form isn't left open.
-            saved = await reply.save(views.FillTimeForm(time=wanted))
-            return FormResult.told("Not confirmed", views.unknown(reply.wording, wanted, error, saved))
+            saved = await reply.save(views.FillTimeForm(time=time))
+            return FormResult.told("Not confirmed", views.unknown(reply.wording, time, error, saved))
         reply.committed = True
         if reply.place.channel_id:
             return FormResult(then=partial(self._confirm, reply, logged, announce=metadata.announce))
@@ -292,28 +292,28 @@ class TimelogHandlers:
         on = await self.timelog.target_of(reply.owner, entry)
         if on.private:
             raise UserError("This issue is private, so its time can't be shared.")
-        seen = await self.publicity.now(reply.owner, on.exposure)
+        exposure = await self.publicity.now(reply.owner, on.exposure)
         agreed = press.button.agreed
-        if seen.asks(agreed):
+        if exposure.asks(agreed):
             await reply.privately(views.share_anyway(entry, on.project))
             return
         twice = f"share_time:{entry.id}:{reply.owner.team_id}:{reply.place.channel_id}"
         announced = await reply.announce_once(
-            twice, partial(self.post, reply, replace(entry, title=on.title), seen, agreed)
+            twice, partial(self.post, reply, replace(entry, title=on.title), exposure, agreed)
         )
         if announced is not PostOutcome.YES:
-            said = NOT_ANNOUNCED[announced]
-            raise UserError("{said}.", said=said[0].upper() + said[1:])
+            reason = NOT_ANNOUNCED[announced]
+            raise UserError("{reason}.", reason=reason[0].upper() + reason[1:])
         if agreed:
             await posting.dismiss(reply.slack, reply.place)
 
     async def post(
-        self, reply: Reply, spent: Spent, seen: Exposure, agreed: int | None = None
+        self, reply: Reply, spent: Spent, exposure: Exposure, agreed: int | None = None
     ) -> PostOutcome:
         """Post logged time where the user asked; `agreed` as in `ShareTime`."""
         place = reply.place
         message = views.announced(spent, reply.wording, (await reply.profile()).name, place.thread_ts)
-        may_post = partial(self.publicity.may_post, reply.owner, seen, agreed)
+        may_post = partial(self.publicity.may_post, reply.owner, exposure, agreed)
         announced, ts = await reply.post(message, may_post)
         posted = announced in (PostOutcome.YES, PostOutcome.UNSURE)
         if posted and place.channel_id and isinstance(spent, Entry):
@@ -329,16 +329,16 @@ class TimelogHandlers:
         pressed = isinstance(reply.interaction, ButtonPress)
         view = views.change_form(entry, activities, reply.wording)
         metadata = EntryMetadata(
-            entry=entry.id, place=reply.place.as_json(), replace=pressed, shown=forms.shown_in(view)
+            entry=entry.id, place=reply.place.as_json(), replace=pressed, initial=forms.shown_in(view)
         )
         await reply.show(view | {"private_metadata": metadata.dump()})
 
     async def submit_change(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Change the entry and its public post, and confirm the new values."""
         metadata = EntryMetadata.of(form.view)
-        wanted = await _entered(form, reply, metadata, metadata.shown)
+        change = await _entered(form, reply, metadata, metadata.initial)
         try:
-            entry = await self.timelog.change(reply.owner, metadata.entry, wanted)
+            entry = await self.timelog.change(reply.owner, metadata.entry, change)
         except LongDay as long:
             return await _asked_again(form, reply, metadata, long)
         note = await self._update_post(reply, entry)
@@ -369,8 +369,8 @@ class TimelogHandlers:
             reply.slack, reply.owner.team_id, post.channel_id
         )
         name = (await reply.profile()).name
-        said = views.announced(replace(entry, title=on.title), reply.wording, name, post.thread_ts)
-        message = await reply.deletable(said)
+        announcement = views.announced(replace(entry, title=on.title), reply.wording, name, post.thread_ts)
+        message = await reply.deletable(announcement)
         if post.ts is None or on.private or blocked:
             return stale
         if not await self.publicity.may_post(reply.owner, on.exposure):
@@ -396,15 +396,15 @@ class TimelogHandlers:
             if post.ts is None or not await posting.delete_post(reply.slack, place, post.ts):
                 note = views.stale_post(post.channel_id)
         totals = await self._totals(reply)
-        told = views.deleted(entry, totals, reply.wording, note)
+        confirmation = views.deleted(entry, totals, reply.wording, note)
         if not reply.in_form:
-            await reply.privately(told, replace=True)
+            await reply.privately(confirmation, replace=True)
             return
-        shown_in_form = await reply.shown(forms.said("Time deleted", told.blocks))
+        shown_in_form = await reply.shown(forms.said("Time deleted", confirmation.blocks))
         metadata = EntryMetadata.of(reply.interaction.modal)
         place = Destination.from_json(metadata.place)
         if not shown_in_form or (metadata.replace and place.channel_id):
-            await reply.at(place).privately(told, replace=metadata.replace)
+            await reply.at(place).privately(confirmation, replace=metadata.replace)
 
 
 def _another_reason(reply: Reply, needed: ActivityNeeded) -> str | None:
@@ -414,34 +414,34 @@ def _another_reason(reply: Reply, needed: ActivityNeeded) -> str | None:
 
 
 async def _entered(
-    form: FormSubmission, reply: Reply, metadata: TimeMetadata, shown: Mapping[str, str] | None = None
+    form: FormSubmission, reply: Reply, metadata: TimeMetadata, initial: Mapping[str, str] | None = None
 ) -> TimeChange:
-    """Return the values of the fields that both forms have, without unchanged ones (`shown`).
+    """Return the values of the fields that both forms have, without unchanged ones (`initial`).
 
     Raises WrongField for an unreadable duration.
     """
-    values, found = forms.Values(form.view.json), TimeChange(agreed=metadata.agreed)
-    if values.changed("hours", shown):
+    values, change = forms.Values(form.view.json), TimeChange(agreed=metadata.agreed)
+    if values.changed("hours", initial):
         try:
             amount = hours(values.text("hours") or "", (await reply.profile()).locale)
         except UserError as error:
             raise WrongField("hours", error) from error
-        found = replace(found, hours=amount)
-    if values.changed("date", shown):
-        found = replace(found, spent_on=values.day("date") or (await reply.typist()).today())
-    if (activity := values.number("activity")) and values.changed("activity", shown):
+        change = replace(change, hours=amount)
+    if values.changed("date", initial):
+        change = replace(change, spent_on=values.day("date") or (await reply.typist()).today())
+    if (activity := values.number("activity")) and values.changed("activity", initial):
         ref = Ref(id=activity, name=values.chosen("activity", "text") or "")
-        found = replace(found, activity=ref)
-    if values.changed("comment", shown):
-        found = replace(found, comment=values.text("comment") or "")
-    return found
+        change = replace(change, activity=ref)
+    if values.changed("comment", initial):
+        change = replace(change, comment=values.text("comment") or "")
+    return change
 
 
 async def _asked_again(
     form: FormSubmission, reply: Reply, metadata: TimeMetadata, long: LongDay
 ) -> FormResult:
     """The form again with a question; submitting it once more confirms the long day."""
-    said = f"{views.adds_up(long, await reply.today())} Is that right?"
+    question = f"{views.adds_up(long, await reply.today())} Is that right?"
     agreed = metadata.model_copy(update={"agreed": long.minutes})
     view = form.view.json | {"submit": plain("Log anyway", 24)}
-    return FormResult.again(view, said, agreed.dump())
+    return FormResult.again(view, question, agreed.dump())

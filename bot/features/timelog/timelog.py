@@ -60,8 +60,8 @@ class TimeDraft(BaseModel):
         at_edge = str.startswith if self.comment.endswith(self.or_comment) else str.endswith
         beside = [one.name for one in known if at_edge(self.or_comment.casefold(), one.name.casefold())]
         named = name_at_edge(self.or_comment, beside) if self.or_on and not self.activity else None
-        found = {"spent_on": self.or_on, "activity": named[0], "comment": named[1]} if named else {}
-        return self.model_copy(update=found)
+        changes = {"spent_on": self.or_on, "activity": named[0], "comment": named[1]} if named else {}
+        return self.model_copy(update=changes)
 
 
 class TimeToLog(TimeDraft):
@@ -180,31 +180,31 @@ class Timelog:
         async with self.access.accounts.reading(owner) as session:
             return await self._on(session, draft)
 
-    async def log(self, owner: Owner, wanted: TimeToLog, *, look: bool = False) -> Logged:
+    async def log(self, owner: Owner, time: TimeToLog, *, look: bool = False) -> Logged:
         """Log time once, and store the entry as this user's. With `look`, an earlier attempt may have.
 
         Raises ActivityNeeded and LongDay, and OutcomeUnknown only if the issue's spent hours don't show the
         time either.
         """
         async with self.access.accounts.reading(owner) as session:
-            on = await self._on(session, wanted)
-            wanted = wanted.with_dated_activity(on.activities).with_activity(on.activities)
-            activity = await self._activity(session, on, wanted.activity)
-            if look and _was_logged(on, wanted):
-                return Logged(_spent(on, wanted, activity, None), on)
+            on = await self._on(session, time)
+            time = time.with_dated_activity(on.activities).with_activity(on.activities)
+            activity = await self._activity(session, on, time.activity)
+            if look and _was_logged(on, time):
+                return Logged(_spent(on, time, activity, None), on)
             so_far = on.issue.spent_hours if on.issue else None
-            await self._check_day(owner, wanted.hours, wanted.spent_on, wanted.agreed, spent=so_far)
+            await self._check_day(owner, time.hours, time.spent_on, time.agreed, spent=so_far)
         try:
-            made = await self.access.client.create_time_entry(session.key, _new(on, wanted, activity))
+            made = await self.access.client.create_time_entry(session.key, _new(on, time, activity))
         except Refused as error:
             if activity is None and on.activities:
                 raise ActivityNeeded(on, error) from error
             raise
         except OutcomeUnknown:
-            if not await self._has_grown(session, on.issue, wanted.hours):
+            if not await self._has_grown(session, on.issue, time.hours):
                 raise
-            return Logged(_spent(on, wanted, activity, None), on)
-        spent = _spent(on, wanted, activity, made)
+            return Logged(_spent(on, time, activity, None), on)
+        spent = _spent(on, time, activity, made)
         entry = Entry(id=made.id, **asdict(spent))
         stored = await _recorded(self._entries.add(owner, entry), entry)
         return Logged(entry if stored else spent, on)
@@ -291,10 +291,10 @@ class Timelog:
         async with self.access.accounts.reading(owner) as session:
             entry = await self.one(owner, entry_id)
             project = await self.access.projects.detailed(session, entry.project_id)
-            found = await self.activities(session, project)
-        if entry.activity_id is not None and entry.activity_id not in {ref.id for ref in found}:
-            found = (Ref(id=entry.activity_id, name=entry.activity), *found)
-        return entry, found
+            activities = await self.activities(session, project)
+        if entry.activity_id is not None and entry.activity_id not in {ref.id for ref in activities}:
+            activities = (Ref(id=entry.activity_id, name=entry.activity), *activities)
+        return entry, activities
 
     async def activities(self, session: Session, project: DetailedProject) -> tuple[Ref, ...]:
         """The project's activities, those that the user logged last in it first."""
@@ -305,26 +305,26 @@ class Timelog:
         used = {name: n for n, name in reversed(list(enumerate(entry.activity for entry in here_first)))}
         return tuple(sorted(known, key=lambda ref: used.get(ref.name, LATEST)))
 
-    async def change(self, owner: Owner, entry_id: int, wanted: TimeChange) -> Entry:
+    async def change(self, owner: Owner, entry_id: int, change: TimeChange) -> Entry:
         """Change an entry. Raises LongDay, and UserError if the entry is gone."""
         session = await self.access.accounts.writing(owner)
         entry = await self.one(owner, entry_id)
         sent: dict[str, object] = {}
         changed = entry
-        if wanted.hours is not None:
-            sent["hours"], changed = wanted.hours, replace(changed, minutes=round(wanted.hours * MINUTES))
-        if wanted.spent_on is not None:
-            sent["spent_on"], changed = wanted.spent_on, replace(changed, spent_on=wanted.spent_on)
-        if wanted.comment is not None:
-            sent["comments"], changed = wanted.comment, replace(changed, comments=wanted.comment)
-        if wanted.activity:
-            sent["activity_id"] = wanted.activity.id
-            changed = replace(changed, activity_id=wanted.activity.id, activity=wanted.activity.name)
+        if change.hours is not None:
+            sent["hours"], changed = change.hours, replace(changed, minutes=round(change.hours * MINUTES))
+        if change.spent_on is not None:
+            sent["spent_on"], changed = change.spent_on, replace(changed, spent_on=change.spent_on)
+        if change.comment is not None:
+            sent["comments"], changed = change.comment, replace(changed, comments=change.comment)
+        if change.activity:
+            sent["activity_id"] = change.activity.id
+            changed = replace(changed, activity_id=change.activity.id, activity=change.activity.name)
         if not sent:
             return entry
         if {"hours", "spent_on"} & sent.keys():
             spent = Decimal(changed.minutes) / MINUTES
-            await self._check_day(owner, spent, changed.spent_on, wanted.agreed, before=entry)
+            await self._check_day(owner, spent, changed.spent_on, change.agreed, before=entry)
         changes = TimeEntryChanges.model_validate(sent)
         try:
             await self.access.client.update_time_entry(session.key, entry.id, changes)
@@ -411,28 +411,28 @@ async def _recorded(storing: Awaitable[None], entry: Entry, action: str = "time.
     return True
 
 
-def _was_logged(on: Loggable, wanted: TimeToLog) -> bool:
+def _was_logged(on: Loggable, time: TimeToLog) -> bool:
     """Whether the issue's spent hours show the time. Raises OutcomeUnknown if they don't tell."""
     now = on.issue.spent_hours if on.issue else None
-    if now is not None and wanted.spent is not None:
-        if abs(now - wanted.spent - wanted.hours) <= ROUNDING:
+    if now is not None and time.spent is not None:
+        if abs(now - time.spent - time.hours) <= ROUNDING:
             return True
-        if now == wanted.spent:
+        if now == time.spent:
             return False
     raise OutcomeUnknown("POST", "/time_entries.json", None, "the process crashed")
 
 
-def _new(on: Loggable, wanted: TimeToLog, activity: Ref | None) -> NewTimeEntry:
-    fields: dict[str, object] = {"hours": wanted.hours, "spent_on": wanted.spent_on}
+def _new(on: Loggable, time: TimeToLog, activity: Ref | None) -> NewTimeEntry:
+    fields: dict[str, object] = {"hours": time.hours, "spent_on": time.spent_on}
     fields |= {"issue_id": on.issue.id} if on.issue else {"project_id": on.project.id}
     fields |= {"activity_id": activity.id} if activity else {}
-    fields |= {"comments": wanted.comment} if wanted.comment else {}
+    fields |= {"comments": time.comment} if time.comment else {}
     return NewTimeEntry.model_validate(fields)
 
 
-def _spent(on: Loggable, wanted: TimeToLog, activity: Ref | None, made: TimeEntry | None) -> Spent:
+def _spent(on: Loggable, time: TimeToLog, activity: Ref | None, made: TimeEntry | None) -> Spent:
     """The time in whole minutes, as the service recorded it; as requested if its response leaves it out."""
-    hours, spent_on = wanted.hours, wanted.spent_on
+    hours, spent_on = time.hours, time.spent_on
     if made is not None:
         hours = made.hours if made.hours is not None else hours
         activity, spent_on = made.activity or activity, made.spent_on or spent_on
@@ -444,5 +444,5 @@ def _spent(on: Loggable, wanted: TimeToLog, activity: Ref | None, made: TimeEntr
         activity_id=activity.id if activity else None,
         activity=activity.name if activity else "",
         spent_on=spent_on,
-        comments=wanted.comment,
+        comments=time.comment,
     )

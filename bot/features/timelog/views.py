@@ -100,12 +100,12 @@ class TimeMetadata(Metadata):
 
 
 class EntryMetadata(TimeMetadata):
-    """Of the form that edits an entry: `replace` if its confirmation replaces the pressed message, `shown` as
-    in `forms.shown_in`.
+    """Of the form that edits an entry: `replace` if its confirmation replaces the pressed message, `initial`
+    as in `forms.shown_in`.
     """
 
     entry: Number
-    shown: dict[str, str] = Field(default_factory=dict)
+    initial: dict[str, str] = Field(default_factory=dict)
     replace: bool = False
 
 
@@ -143,7 +143,7 @@ def entered_in(view: JSON) -> EnteredTime:
     return EnteredTime(values.day("date"), values.text("hours"), activity, values.text("comment"))
 
 
-def time_form(on: Loggable | None, values: EnteredTime, metadata: str, said: str | None = None) -> JSON:
+def time_form(on: Loggable | None, values: EnteredTime, metadata: str, warning: str | None = None) -> JSON:
     """The form that logs time: on a project, or on an issue chosen in it (`on` is None until then)."""
     if on is not None and on.issue is None:
         blocks = [section(f"On {bold(on.project.name)}")]
@@ -158,7 +158,7 @@ def time_form(on: Loggable | None, values: EnteredTime, metadata: str, said: str
         fields = _fields(values, on.activities, _activity(values.activity, on), on.project.id)
     blocks += fields
     view = forms.form("time.log", "Log time", blocks, submit="Log time", metadata=metadata)
-    return forms.warned(view, said) if said else view
+    return forms.warned(view, warning) if warning else view
 
 
 def change_form(entry: Entry, activities: Sequence[Ref], wording: Wording) -> JSON:
@@ -195,12 +195,12 @@ def _fields(
     return blocks
 
 
-def _activity(wanted: str | None, on: Loggable) -> int | None:
+def _activity(name: str | None, on: Loggable) -> int | None:
     """The ID of the activity that is chosen at first."""
-    if not wanted:
+    if not name:
         return next((ref.id for ref in (on.usual, *on.activities) if ref), None)
     with suppress(UserError):
-        return pick("activity", wanted, on.activities).id
+        return pick("activity", name, on.activities).id
     return None
 
 
@@ -243,11 +243,11 @@ def logged_so_far(totals: tuple[int, int] | None) -> Message:
 
 
 def _totals(totals: tuple[int, int] | None, note: str) -> list[Block]:
-    said = [note.strip()] if note else []
+    notes = [note.strip()] if note else []
     if totals:
         today, week = (_long(minutes) if minutes else "nothing" for minutes in totals)
-        said.insert(0, f"Logged with Issue Bot: {today} today · {week} this week")
-    return [context(each) for each in said]
+        notes.insert(0, f"Logged with Issue Bot: {today} today · {week} this week")
+    return [context(each) for each in notes]
 
 
 def _details(spent: Spent) -> str:
@@ -308,16 +308,16 @@ def day_ahead(ahead: LogTimeAnyway, today: LogTimeToday | None) -> Message:
     return Message(text, (section(text), actions([*below, edit])))
 
 
-def unknown(wording: Wording, wanted: TimeToLog, error: OutcomeUnknown, again: FillTimeForm) -> Message:
+def unknown(wording: Wording, time: TimeToLog, error: OutcomeUnknown, again: FillTimeForm) -> Message:
     """The reply when it isn't known whether the time was logged."""
     text = f":warning: {prose(wording.sentence(error))}"
-    comment = f" · {line(wanted.comment, COMMENT_LENGTH)}" if wanted.comment else ""
-    there = wording.url(wanted.issue) if wanted.issue else wording.base_url
+    comment = f" · {line(time.comment, COMMENT_LENGTH)}" if time.comment else ""
+    there = wording.url(time.issue) if time.issue else wording.base_url
     below = [
-        link_button(f"Open #{wanted.issue}" if wanted.issue else f"Open {wording.service}", there),
+        link_button(f"Open #{time.issue}" if time.issue else f"Open {wording.service}", there),
         button("Open form", again),
     ]
-    entered = context(f"You entered {format_hours(wanted.hours)}{comment}")
+    entered = context(f"You entered {format_hours(time.hours)}{comment}")
     return Message(text, (section(text), entered, actions(below)))
 
 

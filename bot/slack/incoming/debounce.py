@@ -55,12 +55,12 @@ class Debouncer:
         return self._latest.get(form) == typed_at
 
     async def update(
-        self, slack: AsyncWebClient, press: ButtonPress[Any], shown: JSON, view: JSON, action: str
+        self, slack: AsyncWebClient, press: ButtonPress[Any], form: JSON, view: JSON, action: str
     ) -> None:
-        """Replace the form that was `shown`, unless it has changed since; logs that as `action`."""
-        now = self.hash_now(press.form_key, shown["hash"])
+        """Replace `form`, unless it has changed since; logs that as `action`."""
+        now = self.hash_now(press.form_key, form["hash"])
         try:
-            answer = await slack.views_update(view_id=shown["id"], view=view, hash=now)
+            answer = await slack.views_update(view_id=form["id"], view=view, hash=now)
         except SLACK_FAILED as error:  # most likely the form was submitted or closed
             log.info("form changed before the update", action=action, error=why(error))
             return

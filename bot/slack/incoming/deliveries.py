@@ -77,9 +77,9 @@ def _unclaimed(interaction: Interaction, text: str) -> BoltResponse:
         case SlashCommand():
             return BoltResponse(status=200, body={"response_type": "ephemeral", "text": text})
         case FormSubmission(view=view):
-            blocks, held = view.json.get("blocks") or (), view.json.get("state", {}).get("values")
+            blocks, values = view.json.get("blocks") or (), view.json.get("state", {}).get("values")
             inputs = (block["block_id"] for block in blocks if block.get("type") == "input")
-            first = next(inputs, None) or next(iter(held or ()), "")
+            first = next(inputs, None) or next(iter(values or ()), "")
             return BoltResponse(status=200, body={"response_action": "errors", "errors": {first: text}})
         case Event() | UserMessage():
             return BoltResponse(status=503, body="")
@@ -126,10 +126,10 @@ class Deliveries:
                 "{reference}.",
                 reference=reference,
             )
-            said = reply.wording.sentence(why)
+            message = reply.wording.sentence(why)
             if isinstance(interaction, Shortcut | ButtonPress):
-                await log_if_undelivered(reply.privately(sentence(said)))
-            return _unclaimed(interaction, said)
+                await log_if_undelivered(reply.privately(sentence(message)))
+            return _unclaimed(interaction, message)
         if fresh:
             return claim
         log.info("repeated delivery", action="delivery.repeated", user=interaction.owner.user_id)

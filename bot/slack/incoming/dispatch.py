@@ -167,8 +167,8 @@ class Dispatch(AsyncMiddleware):
                 self._start(self._run(interaction, reply, handler), delivery)
                 return BoltResponse(status=200, body=await reply.acknowledgement.body(self.delays.form) or "")
             case OptionsRequest():
-                found = await self.in_flight.start(self._options(interaction, reply, handler))
-                return BoltResponse(status=200, body={"options": found[:100]})
+                options = await self.in_flight.start(self._options(interaction, reply, handler))
+                return BoltResponse(status=200, body={"options": options[:100]})
             case Event(name=name) if name in self.features.retryable_events:
                 settling = self._handle_event(interaction, reply, handler)
                 return BoltResponse(status=200 if await self.in_flight.start(settling) else 503, body="")
@@ -242,8 +242,8 @@ class Dispatch(AsyncMiddleware):
         with measured(request) as act:
             try:
                 async with asyncio.timeout(self.delays.options):
-                    found: list[JSON] = await handler(request, reply)
-                    return found
+                    options: list[JSON] = await handler(request, reply)
+                    return options
             except Exception as error:  # noqa: BLE001 - it is logged
                 act.failed(error)
             return []
@@ -275,10 +275,10 @@ class Dispatch(AsyncMiddleware):
                 reply.acknowledge(**result.acknowledgement())
                 return result
             progress = partial(_progress, reply, handler)
-            told = progress()
-            reply.acknowledge(response_action="update", view=notice("One moment", told))
+            text = progress()
+            reply.acknowledge(response_action="update", view=notice("One moment", text))
             await asyncio.sleep(self.delays.acknowledged)
-            result = (await follow(reply, work, progress, told, self.delays.progress)).in_form(form.view.json)
+            result = (await follow(reply, work, progress, text, self.delays.progress)).in_form(form.view.json)
             await finish(reply, result)
             return result
         finally:
@@ -346,8 +346,8 @@ class Dispatch(AsyncMiddleware):
         A saved request is resumed once, but opens its form as often as the user asks for it.
         """
         if (view := payload.get("view")) and view["type"] == "modal":
-            said = "You're linked now. Check the form and submit it again."
-            await finish(reply, FormResult.again(view, said))
+            message = "You're linked now. Check the form and submit it again."
+            await finish(reply, FormResult.again(view, message))
             return
         interaction = read(payload)
         handler = self._handler(interaction)
@@ -389,8 +389,8 @@ class Dispatch(AsyncMiddleware):
         """Notify a user who isn't in a form if there is no reply after a while."""
         await asyncio.sleep(self.delays.still_working)
         if not (reply.answered.is_set() or reply.view_id or reply.place.home):
-            said = sentence(f"{reply.wording.service} is slow right now. Still working on it…")
-            await log_if_undelivered(reply.privately(said))
+            message = sentence(f"{reply.wording.service} is slow right now. Still working on it…")
+            await log_if_undelivered(reply.privately(message))
 
 
 def _progress(reply: Reply, form: Form) -> str:

@@ -168,15 +168,15 @@ class Failures:
 
     async def _check_key(self, reply: Reply, error: Unauthorized) -> None:
         """After Unauthorized: tell whether the key is invalid or just lacks permission."""
-        said: BotError = Forbidden(error.method, error.path)
+        cause: BotError = Forbidden(error.method, error.path)
         try:
             await self.linking.verify(reply.owner)
         except NotLinked as dead:
             await self._offer_link(reply, dead)
             return
         except BotError:
-            said = error
-        await tell(reply, said)
+            cause = error
+        await tell(reply, cause)
 
     async def _offer_link(self, reply: Reply, why: NotLinked) -> None:
         saved = await reply.save_request()
@@ -186,15 +186,15 @@ class Failures:
 async def tell(reply: Reply, error: BotError) -> None:
     """Report a failure, with the form as it was, unless its write succeeded, or the typed command."""
     text = without_keys(reply.wording.sentence(error))
-    said = sentence(text)
+    warning = sentence(text)
     if modal := reply.interaction.modal:
         result = FormResult.again(modal.json, text)
         if reply.committed:  # the form would act again
-            result = FormResult.told(modal.json["title"]["text"], said)
+            result = FormResult.told(modal.json["title"]["text"], warning)
         if not reply.acknowledge(response_action="update", view=result.view):
             await finish(reply, result)
     else:
-        message = Message(said.text, (*said.blocks, *await _below(reply, error)))
+        message = Message(warning.text, (*warning.blocks, *await _below(reply, error)))
         if not (reply.view_id and await reply.shown(forms.said("That didn't work", message.blocks))):
             await reply.privately(message)
 
@@ -208,27 +208,27 @@ async def finish(reply: Reply, result: FormResult) -> None:
     elif result.view and result.said:
         submitted = reply.interaction
         claim = submitted.key if isinstance(submitted, FormSubmission) else None
-        said = prose(f"{result.view['title']['text']}: {result.said}")
+        text = prose(f"{result.view['title']['text']}: {result.said}")
         row = button_row("Reopen form", await reply.save(ReopenForm(view=result.view, claim=claim)))
-        await reply.privately(Message(said, (section(said), row)))
+        await reply.privately(Message(text, (section(text), row)))
     elif result.view:
-        shown = (block for block in result.view["blocks"] if block["type"] != "input")
-        await reply.privately(Message(result.view["title"]["text"], tuple(shown)))
+        blocks = (block for block in result.view["blocks"] if block["type"] != "input")
+        await reply.privately(Message(result.view["title"]["text"], tuple(blocks)))
 
 
 async def follow(
-    reply: Reply, task: asyncio.Task[FormResult], doing: Callable[[], str], said: str, interval: float
+    reply: Reply, task: asyncio.Task[FormResult], doing: Callable[[], str], text: str, interval: float
 ) -> FormResult:
     """Await the task and return its result, showing `doing()` (mrkdwn) in the form whenever it changes.
 
-    Looks every `interval` seconds. `said` is what the form already shows. Cancels the task if this is
+    Looks every `interval` seconds. `text` is what the form already shows. Cancels the task if this is
     canceled; stops showing progress when the user closes the form.
     """
     watched = True
     try:
         while watched and not (await asyncio.wait({task}, timeout=interval))[0]:
-            if (now := doing()) != said:
-                said, watched = now, await reply.shown(forms.notice("One moment", now))
+            if (now := doing()) != text:
+                text, watched = now, await reply.shown(forms.notice("One moment", now))
         return await task
     finally:
         await canceled(task)
@@ -245,13 +245,13 @@ async def _offer_form(reply: Reply, why: str | None) -> None:
         if why != "not_found":  # not_found: the user closed it
             await tell(reply, UserError("Slack didn't open the form. Try again."))
         return
-    said = "Slack didn't open the form."
+    text = "Slack didn't open the form."
     if why in TRIGGER_EXPIRED:
-        said = "Slack timed out before the form opened."
+        text = "Slack timed out before the form opened."
     if reply.form_needs_press:
-        said = "Here's the form."
+        text = "Here's the form."
     row = button_row("Open form", await reply.save_request())
-    await reply.privately(Message(said, (section(said), row)))
+    await reply.privately(Message(text, (section(text), row)))
 
 
 async def _below(reply: Reply, error: BotError) -> list[Block]:
@@ -343,8 +343,8 @@ class CrashRecovery:
             reply = reply.at(Destination())
             reply.fallback = partial(_asked, interaction.place.channel_id or "", late)
         if reply.in_form and modal:  # if the user has moved on in the form, nothing was lost
-            said = reply.wording.sentence(Interrupted())
+            text = reply.wording.sentence(Interrupted())
             over = None if shows_progress(interaction.name) else modal.hash
-            await reply.shown(refilled(modal.json, said), over=over)
+            await reply.shown(refilled(modal.json, text), over=over)
         else:
             await tell(reply, Interrupted())

@@ -92,8 +92,8 @@ class Readiness:
         async with self._asking:
             answers = self._recent.peek(None)
             if answers is None:
-                found = await asyncio.gather(*(self._ask(name) for name in self._probes))
-                answers = dict(zip(self._probes, found, strict=True))
+                results = await asyncio.gather(*(self._ask(name) for name in self._probes))
+                answers = dict(zip(self._probes, results, strict=True))
                 self._recent.put(None, answers)  # fresh from now on, however long the probes took
             return answers
 
