@@ -4,9 +4,9 @@ from tests.support.person import Person
 from tests.support.reading import JSON
 
 
-async def logged(person: Person, said: str = "Logged ") -> JSON:
-    """The latest private answer to the user that says `said`."""
-    return await person.sees(lambda m: m["ephemeral"] and said in m["text"])
+async def logged(person: Person, text: str = "Logged ") -> JSON:
+    """The latest private answer to the user that says `text`."""
+    return await person.sees(lambda m: m["ephemeral"] and text in m["text"])
 
 
 async def announcement(person: Person) -> JSON:

@@ -80,29 +80,29 @@ async def test_time_is_shared_only_if_everyone_sees_it(office: Office, ana: Pers
     data.projects[1].is_public = False
     hidden = next(i for i in data.issues.values() if i.is_private and i.author_id == ANA)
     assert "Share here" not in str((await log(ana, hidden))["blocks"])
-    told = await log(ana, issue)
+    confirmation = await log(ana, issue)
     issue.is_private, issue.author_id = True, ANA
-    assert "This issue is private" in text_of(await ana.after(ana.press(told, "Share here")))
+    assert "This issue is private" in text_of(await ana.after(ana.press(confirmation, "Share here")))
 
-    told = await ana.ask("/timelog project:webshop 3h activity:design")
-    asked = await ana.after(ana.press(told, "Share here"))
+    confirmation = await ana.ask("/timelog project:webshop 3h activity:design")
+    asked = await ana.after(ana.press(confirmation, "Share here"))
     assert "Web Shop isn't public" in text_of(asked)
     assert "logged 3h on" in text_of(await share(ana, asked))
 
 
 async def test_a_post_stays_when_its_issue_becomes_private(ana: Person, ben: Person, issue: Issue) -> None:
-    told = await log(ana, issue)
+    confirmation = await log(ana, issue)
     issue.subject = "Nothing secret"
-    assert "Nothing secret" in text_of(await share(ana, told))
+    assert "Nothing secret" in text_of(await share(ana, confirmation))
     issue.subject = "Renamed again"
     await edit(ana, {"Hours": "3h"})
     before = await announcement(ben)
     assert "Renamed again" in text_of(before)
 
     issue.is_private, issue.author_id = True, ANA
-    said = await edit(ana, {"Hours": "2h", "Comment": "A secret"})
+    reply = await edit(ana, {"Hours": "2h", "Comment": "A secret"})
 
-    assert "I couldn't update the post in <#C0GENERAL01>" in said
+    assert "I couldn't update the post in <#C0GENERAL01>" in reply
     assert await announcement(ben) == before
 
 

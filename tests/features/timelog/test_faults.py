@@ -21,9 +21,9 @@ def count(ana: Person) -> int:
     return len(ana.office.tracker.data.time_entries)
 
 
-async def answer(ana: Person, said: str) -> JSON:
+async def answer(ana: Person, text: str) -> JSON:
     async def look() -> JSON | None:
-        return next((m for m in await ana.messages() if m["ephemeral"] and said in text_of(m)), None)
+        return next((m for m in await ana.messages() if m["ephemeral"] and text in text_of(m)), None)
 
     return await until(look)
 
@@ -48,10 +48,10 @@ async def test_the_last_choice_wins_on_a_slow_service(ana: Person, wire: Wire, i
     await ana.command("/timelog")
     form = await ana.form("Log time")
     block = input_named(form, "Issue")
-    found = [(await ana.suggest(form, "Issue", f"#{one.id}"))["options"][0] for one in (other, issue)]
+    options = [(await ana.suggest(form, "Issue", f"#{one.id}"))["options"][0] for one in (other, issue)]
     wire.fail("slow")
 
-    for option in found:
+    for option in options:
         await ana._act({"view": {"id": form["id"]}}, block, block["element"], selected_option=option)
     await ana.office.idle()
 
@@ -107,6 +107,6 @@ async def test_time_that_the_service_cannot_delete_stays(ana: Person, wire: Wire
 
     await ana.press(entry, "Delete entry")
 
-    said = await answer(ana, "Tracker doesn't let me delete time entries.")
-    assert "Open in Tracker" in text_of(said)
+    reply = await answer(ana, "Tracker doesn't let me delete time entries.")
+    assert "Open in Tracker" in text_of(reply)
     assert (wire.faults, count(ana)) == ([], logged)

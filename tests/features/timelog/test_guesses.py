@@ -79,20 +79,20 @@ async def test_a_project_that_is_only_a_guess_stays_in_the_comment(
     assert len(office.tracker.data.time_entries) == before
 
 
-@pytest.mark.parametrize("said", ["{day} development", "development {day}", "{day} development Pairing"])
-async def test_a_day_may_have_no_keyword(office: Office, ana: Person, issue: Issue, said: str) -> None:
+@pytest.mark.parametrize("comment", ["{day} development", "development {day}", "{day} development Pairing"])
+async def test_a_day_may_have_no_keyword(office: Office, ana: Person, issue: Issue, comment: str) -> None:
     day = some_day()
 
-    answer = await ana.ask(f"/timelog {issue.id} 90m {said.format(day=f'{day:%b} {day.day}'.lower())}")
+    answer = await ana.ask(f"/timelog {issue.id} 90m {comment.format(day=f'{day:%b} {day.day}'.lower())}")
 
     entry = office.newest_time()
     assert (entry.minutes, entry.spent_on, entry.activity_id) == (90, day, DEVELOPMENT)
-    assert (entry.comments or "") == ("Pairing" if "Pairing" in said else "")
+    assert (entry.comments or "") == ("Pairing" if "Pairing" in comment else "")
     assert f"{day:%b} {day.day}" in text_of(answer)
 
 
 @pytest.mark.parametrize(
-    ("said", "comment"),
+    ("typed", "comment"),
     [
         ("activity:design {day} release notes", "{day} release notes"),
         ("activity:design {day} development", "{day} development"),
@@ -101,12 +101,12 @@ async def test_a_day_may_have_no_keyword(office: Office, ana: Person, issue: Iss
     ],
 )
 async def test_a_day_that_may_be_part_of_the_comment_stays_in_it(
-    office: Office, ana: Person, issue: Issue, said: str, comment: str
+    office: Office, ana: Person, issue: Issue, typed: str, comment: str
 ) -> None:
     then = some_day()
     day = f"{then:%b} {then.day}"
 
-    await ana.ask(f"/timelog {issue.id} 90m {said.format(day=day)}")
+    await ana.ask(f"/timelog {issue.id} 90m {typed.format(day=day)}")
 
     entry = office.newest_time()
     assert (entry.spent_on > then, entry.comments) == (True, comment.format(day=day))

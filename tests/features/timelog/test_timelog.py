@@ -22,14 +22,14 @@ def count(office: Office) -> int:
     return len(office.tracker.data.time_entries)
 
 
-def held(form: JSON) -> tuple[str, str, str]:
+def entered(form: JSON) -> tuple[str, str, str]:
     """The form's hours, activity and comment."""
     values = values_of(form)
     return values["Hours"], values["Activity"], values["Comment"]
 
 
 async def test_command_logs_time_privately(office: Office, ana: Person, ben: Person, issue: Issue) -> None:
-    seen = len(await ben.messages())
+    messages = len(await ben.messages())
     answer = await ana.ask(f"/timelog #{issue.id} 1h 30m activity:des on:yesterday Pairing on <it>")
 
     today = datetime.now(ZoneInfo("Europe/Madrid")).date()
@@ -43,14 +43,14 @@ async def test_command_logs_time_privately(office: Office, ana: Person, ben: Per
     assert f"Design · {day(entry.spent_on)} · Pairing on &lt;it&gt;" in text_of(answer)
     assert "Logged with Issue Bot: nothing today" in text_of(answer)
     await office.idle()
-    assert len(await ben.messages()) == seen
+    assert len(await ben.messages()) == messages
 
     await ana.press(answer, "Share here")
 
-    told = await announcement(ben)
-    assert "Ana Ruiz logged 1h 30m on <" in text_of(told)
-    assert "Pairing on" in text_of(told)
-    option_in_menus(told["blocks"], "More actions")
+    post = await announcement(ben)
+    assert "Ana Ruiz logged 1h 30m on <" in text_of(post)
+    assert "Pairing on" in text_of(post)
+    option_in_menus(post["blocks"], "More actions")
 
 
 async def test_time_on_a_project_has_its_activity(office: Office, ana: Person, issue: Issue) -> None:
@@ -95,9 +95,9 @@ async def test_a_day_in_words_is_the_entrys_day(office: Office, ana: Person, iss
     today = datetime.now(ZoneInfo("Europe/Madrid")).date()
     friday = today - timedelta(days=(today.weekday() - 4) % 7 or 7)
     for comment in ("last friday", "on friday", "Fix the friday report last friday"):
-        said = await ana.ask(f"/timelog {issue.id} 1h activity:design {comment}")
+        reply = await ana.ask(f"/timelog {issue.id} 1h activity:design {comment}")
         assert office.newest_time().spent_on == friday
-        assert f"{friday:%b} {friday.day}, {friday.year}" in text_of(said)
+        assert f"{friday:%b} {friday.day}, {friday.year}" in text_of(reply)
     assert office.newest_time().comments == "Fix the friday report"
     before = count(office)
 
@@ -120,7 +120,7 @@ async def test_more_than_24_hours_a_day_need_confirmation(office: Office, ana: P
     assert "That adds up to 26h for today" in text_of(asked)
     assert count(office) == before + 1
     form = await ana.form_after(ana.press(asked, "Edit"), "Log time")
-    assert held(form) == ("6", "Testing", "Night shift")
+    assert entered(form) == ("6", "Testing", "Night shift")
     await ana.close(form)
 
     await ana.press(asked, "Log anyway")
@@ -201,36 +201,36 @@ async def test_message_shortcut_announces_in_the_thread(office: Office, ana: Per
     assert values_of(form)["Issue"].startswith(f"#{issue.id} ")
     await ana.submit(form, {"Hours": "1:30"})
 
-    told = await announcement(ana)
-    assert told["thread_ts"] == message["ts"]
+    post = await announcement(ana)
+    assert post["thread_ts"] == message["ts"]
     await logged(ana)
 
 
 async def test_a_mistake_offers_the_form_with_the_rest(office: Office, ana: Person, issue: Issue) -> None:
     closed = next(i for i in office.tracker.data.issues.values() if i.project_id == 5)
-    for number, typed, told, understood in (
+    for number, typed, warning, understood in (
         (issue.id, "1h activity:de Pairing", "“de” could be Design or Development", ("1", None, "Pairing")),
         (issue.id, "1h30 note:x Pairing", "`note:`", ("1.5", "Design", "Pairing note:x")),
         (closed.id, "1h activity:design Too late", "Issue is invalid", ("1", "Design", "Too late")),
     ):
-        said = await ana.ask(f"/timelog {number} {typed}")
-        assert told in text_of(said)
+        reply = await ana.ask(f"/timelog {number} {typed}")
+        assert warning in text_of(reply)
 
-        form = await ana.form_after(ana.press(said, "Open form"), "Log time")
+        form = await ana.form_after(ana.press(reply, "Open form"), "Log time")
         assert values_of(form)["Issue"].startswith(f"#{number} ")
-        assert held(form) == understood
+        assert entered(form) == understood
         if number == closed.id:
-            assert told in text_of(form)
+            assert warning in text_of(form)
             await ana.submit(form, {})
-            assert (await ana.errors())["issue"] == told
+            assert (await ana.errors())["issue"] == warning
         await ana.close(form)
 
-    said = await ana.ask("/timelog 99999 1h activity:test Pairing")
-    await ana.press(said, "Open form")
+    reply = await ana.ask("/timelog 99999 1h activity:test Pairing")
+    await ana.press(reply, "Open form")
     await ana.choose(await ana.form("Log time"), "Issue", f"#{issue.id} ")
     await office.idle()
     assert values_of(await ana.form("Log time"))["Activity"] == "Testing"
 
-    said = await ana.ask(f"/timelog {issue.id} 1h activity:design {KEYS['ana']}")
-    assert "contains your API key" in text_of(said)
-    assert "Open form" not in str(said["blocks"])
+    reply = await ana.ask(f"/timelog {issue.id} 1h activity:design {KEYS['ana']}")
+    assert "contains your API key" in text_of(reply)
+    assert "Open form" not in str(reply["blocks"])
