@@ -162,11 +162,13 @@ def timelog_command(
         if "issue" in match.groupdict():
             raise WhoLogged(values.issue_number(match["issue"]) or 0)
         raise OnlyLastEntry(text.strip())
+
     problems: list[UserError] = []
     try:
         draft = _time(reading.time(typed.asked, vocabulary, typist.today), typist, problems)
     except UserError as error:
         return Misread(TimeDraft(comment=text), error)
+
     if isinstance(draft, TimeToLog):
         if draft.comment.lower().startswith("or ") or is_doubtful(typed.asked.plain):
             draft, problems = TimeDraft(comment=parsed.text), [_unsure()]
@@ -174,6 +176,7 @@ def timelog_command(
             problems.insert(0, Question(as_typed(text)))
         elif more := _more(draft, parsed, typist):
             problems.insert(0, more)
+
     word = parsed.plain if draft.comment and len(parsed.words) == 1 and not parsed.options else ""
     if near := word_meant(word, _ABOUT.verbs):
         problems.insert(0, UnknownWord("timelog", word, near))
@@ -241,16 +244,19 @@ def _shaped(
     number = values.issue_number(slots.get("certain") or slots.get("issue") or "")
     spent = next(filter(None, map(slots.get, ("total", "duration", "amount", "spent"))), None)
     comment = _within(parsed, row[1], "comment", "rest") if row else parsed
+
     if number and draft.project:
         problems.append(UserError("Log time on an issue or a project, not both. Leave one out."))
     if number:
         draft = draft.model_copy(update={"issue": number, "project": None})
+
     known, amount = bool(number or draft.project), None
     if spent or (known and comment.words):
         try:
             amount = hours(spent or comment.words[0].text, typist.locale)
         except UserError as error:
             problems += [error] if known else []
+
     before = _within(parsed, row[1], "comment").words if row and known and spent else ()
     if any(plain(word) in NEGATIONS for word in before) or [*map(plain, before)] in DELETING:
         problems.append(_unsure())

@@ -129,6 +129,7 @@ class TimelogHandlers:
         if not time.ahead and (await reply.typist()).is_ahead(time.spent_on):
             await self._ask_ahead(reply, time)
             return None
+
         try:
             logged = await self.timelog.log(reply.owner, time, look=look)
         except ActivityNeeded as needed:

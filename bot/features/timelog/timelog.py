@@ -194,6 +194,7 @@ class Timelog:
                 return Logged(_spent(on, time, activity, None), on)
             so_far = on.issue.spent_hours if on.issue else None
             await self._check_day(owner, time.hours, time.spent_on, time.agreed, spent=so_far)
+
         try:
             made = await self.access.client.create_time_entry(session.key, _new(on, time, activity))
         except Refused as error:
@@ -320,6 +321,7 @@ class Timelog:
         if change.activity:
             sent["activity_id"] = change.activity.id
             changed = replace(changed, activity_id=change.activity.id, activity=change.activity.name)
+
         if not sent:
             return entry
         if {"hours", "spent_on"} & sent.keys():

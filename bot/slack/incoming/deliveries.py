@@ -106,6 +106,7 @@ class Deliveries:
         """
         if delivery is None:
             return None
+
         interaction, claim = reply.interaction, None
         try:
             if isinstance(interaction, Event | FormClosed) and interaction.name not in RESUMED_EVENTS:
@@ -130,6 +131,7 @@ class Deliveries:
             if isinstance(interaction, Shortcut | ButtonPress):
                 await log_if_undelivered(reply.privately(sentence(message)))
             return _unclaimed(interaction, message)
+
         if fresh:
             return claim
         log.info("repeated delivery", action="delivery.repeated", user=interaction.owner.user_id)

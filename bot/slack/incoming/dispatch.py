@@ -112,6 +112,7 @@ class Dispatch(AsyncMiddleware):
         if interaction.ignored:
             return BoltResponse(status=200, body="")
         interaction = replace(interaction, installation=(req.context.enterprise_id, req.context.team_id))
+
         reply = Reply(req.context.client, interaction, self.platform)
         delivery = delivery_key(interaction)
         written = isinstance(interaction, UserMessage)
@@ -161,6 +162,7 @@ class Dispatch(AsyncMiddleware):
                 self._start(self._submit(interaction, reply, handler, claim), delivery)
             body = await reply.acknowledgement.body(self.delays.form + self.delays.last_answer)
             return BoltResponse(status=200, body=body or "")
+
         match interaction:
             case DetailsEdit():
                 reply.acknowledgement = Acknowledgement()

@@ -330,12 +330,14 @@ class CrashRecovery:
         interaction = read(asked.payload)
         if interaction is None:
             return
+
         interaction = replace(interaction, owner=asked.owner, installation=asked.installed)
         slack = await self.workspaces.client(*asked.installed)
         reply = Reply(slack, interaction, self.platform)
         if isinstance(interaction, Event):
             await self.run_event(interaction, reply)
             return
+
         modal = interaction.modal
         if modal and isinstance(interaction, FormSubmission):
             reply = reply.at(Destination.from_json(modal.metadata.get("place")))

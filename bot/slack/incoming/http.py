@@ -155,10 +155,12 @@ class Web:
             return web.Response(status=408)
         except web.RequestPayloadError:
             return web.Response(status=400)
+
         if not (self.signing_secret and verify(self.signing_secret, request.headers, body, time.time())):
             # Without the body, which may contain an API key that a user typed.
             log.warning("a request was not signed by Slack", action="slack.unverified", size=len(body))
             return web.Response(status=401)
+
         try:
             bolt_request = AsyncBoltRequest(
                 body=body.decode(),
@@ -169,6 +171,7 @@ class Web:
         except Exception as error:  # noqa: BLE001 - Bolt may raise anything for payloads that Slack never sends
             log_malformed(error)
             return web.Response(status=400)
+
         try:
             with self.pending.one():
                 answer = await to_aiohttp_response(await self.app.async_dispatch(bolt_request))
