@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import AwareDatetime
-
 from bot.access.catalog import Catalog, Required
 from bot.access.projects import KnownProject
 from bot.features.issues import field_inputs
@@ -34,7 +32,7 @@ class NewIssueMetadata(Metadata):
 
     `form` tells a form from others, also when it is opened again. `source` is the message that the issue is
     created from. `template` is the ID of the one that filled the form in, and `more` is whether *More fields*
-    was pressed. `attempted_at` is when an attempt ended with an unknown outcome.
+    was pressed.
     """
 
     form: str = ""
@@ -45,7 +43,6 @@ class NewIssueMetadata(Metadata):
     draft: str | None = None
     template: int = 0
     more: bool = False
-    attempted_at: AwareDatetime | None = None
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 import structlog
 
-from bot.errors import BotError, OutcomeUnknown, WrongField
+from bot.errors import BotError, WrongField
 from bot.features.files.attach import Batch, Files
 from bot.features.files.jobs import FileJobs, new_batch
 from bot.features.files.views import progress
@@ -196,8 +196,7 @@ class CreateFormHandlers:
         draft, errors = await self.filling.checked(reply, form.view, draft)
         if errors:
             return FormResult(errors=errors)
-        attempted_at = metadata.attempted_at or reply.attempted_at
-        started, batch = datetime.now(UTC), new_batch(attempted_at)
+        batch = new_batch(reply.attempted_at)
         included = await self.inclusion.included(reply, form, draft.description)
         draft = draft.described(included.description)
         reply.progress = lambda: progress(batch, f"Creating the issue in {reply.wording.service}…")
@@ -207,15 +206,11 @@ class CreateFormHandlers:
                 reply.owner,
                 draft,
                 reply.channel,
-                attempted_at,
+                reply.attempted_at,
                 source=metadata.source,
                 upload=lambda session: self.files.upload(session, batch),
                 announced=reply.place.channel_id is not None and not reply.place.direct,
             )
-        except OutcomeUnknown as error:
-            metadata = metadata.model_copy(update={"attempted_at": attempted_at or started})
-            said = reply.wording.sentence(error)
-            return FormResult.again(view, said, metadata.dump())
         except IssueRefused as error:
             if set(error.fields) <= names_in(view):
                 raise

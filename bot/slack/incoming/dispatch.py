@@ -21,7 +21,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.errors import InProgress, Refused, UserError, WrongField
+from bot.errors import InProgress, OutcomeUnknown, Refused, UserError, WrongField
 from bot.slack.incoming.deliveries import (
     RESUMED_EVENTS,
     RETRIED_EVENTS,
@@ -305,8 +305,8 @@ class Dispatch(AsyncMiddleware):
     ) -> AsyncIterator[None]:
         """Do the claimed work: it is done if the reply is `committed`; otherwise free the claim.
 
-        After a crash the block `looks` up what was done, or the user does, after a warning. Raises `done`,
-        InProgress, Interrupted.
+        After a crash or an unknown outcome the block `looks` up what was done, or the user does, after a
+        warning. Raises `done`, InProgress, Interrupted.
         """
         state = None
         try:
@@ -318,7 +318,7 @@ class Dispatch(AsyncMiddleware):
                     raise Interrupted
             reply.attempted_at = claim.tried_at
             yield
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, OutcomeUnknown):
             state = State.UNKNOWN if looks else None
             raise
         finally:

@@ -128,7 +128,7 @@ class Reply:
     acknowledgement: Acknowledgement | None = field(default=None, init=False)
     """What Slack waits for after a form was submitted."""
     attempted_at: datetime | None = field(default=None, init=False)
-    """When an earlier submission of this form began that was lost in a crash."""
+    """When an earlier submission of this form began that may have succeeded."""
     committed: bool = field(default=False, init=False)
     """Set once a form's write succeeded: the form must not act again, whatever fails after that."""
     give_back: bool = field(default=True, init=False)
