@@ -15,6 +15,7 @@ from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of, values_of
+from tests.support.wire import Wire
 
 OFFER = "You have an unfinished draft"
 COMMIT = "3f786850e387550fdab836ed7e6dc881de23001b"
@@ -245,3 +246,19 @@ async def test_typed_text_is_stored_once_the_user_pauses(office: Office, ana: Pe
     await ana.close(form)
 
     assert "“Blank”" in text_of(await opened(ana))
+
+
+async def test_a_continued_draft_finds_the_issue_that_it_may_have_created(wired: Person, wire: Wire) -> None:
+    ana, tracker = wired, wired.office.tracker
+    form = await opened(ana)
+    await ana.type_into(form, "Subject", "Only once")
+    await ana.office.idle()
+    wire.fail("lose the answer", "POST /issues.json", lasting=True)
+    await ana.submit(form, {"Subject": "Only once"})
+    await ana.close(await ana.form_saying("New issue", "Check before you try again."))
+    wire.heal()
+
+    await ana.after(ana.submit(await continued(ana, await opened(ana)), {}))
+
+    created = [issue for issue in tracker.data.issues.values() if issue.subject == "Only once"]
+    assert len(created) == 1
