@@ -76,14 +76,14 @@ def spent_day(text: str, today: Today) -> date:
     """
     typed = _normal(text)
     is_today = re.fullmatch(_WEEKDAY, typed) and _index(typed, WEEKDAYS) == today().weekday()
-    found = today() - timedelta(days=7) if is_today else _day(typed, today, -1)
-    return _checked(found, text, _DAYS_OF_WORK)
+    spent_on = today() - timedelta(days=7) if is_today else _day(typed, today, -1)
+    return _checked(spent_on, text, _DAYS_OF_WORK)
 
 
-def _checked(found: date | None, text: str, examples: str) -> date:
-    if found is None or not _FIRST <= found <= _LAST:
+def _checked(value: date | None, text: str, examples: str) -> date:
+    if value is None or not _FIRST <= value <= _LAST:
         raise NotADate(text.strip()[:_QUOTED], examples)
-    return found
+    return value
 
 
 @dataclass(frozen=True)
@@ -152,12 +152,12 @@ def days(text: str, today: Today, towards: Towards) -> DateRange:
     """
     typed = _normal(text)
     if match := re.fullmatch(r"(>=|<=|>|<)\s*(.+)", typed):
-        found = _period(match[2], today, towards)
+        period = _period(match[2], today, towards)
         return {
-            ">=": DateRange(since=found.since),
-            "<=": DateRange(until=found.until),
-            ">": DateRange(since=found.until + _ONE if found.until else None),
-            "<": DateRange(until=found.since - _ONE if found.since else None),
+            ">=": DateRange(since=period.since),
+            "<=": DateRange(until=period.until),
+            ">": DateRange(since=period.until + _ONE if period.until else None),
+            "<": DateRange(until=period.since - _ONE if period.since else None),
         }[match[1]]
     if ".." in typed:
         start, end = typed.split("..", 1)
@@ -213,8 +213,8 @@ def _period(text: str, today: Today, towards: Towards) -> DateRange:
         away = {"last": -(month >= now.month), "this": 0, "next": month <= now.month}.get(match[1], nearest)
         first = _checked(_date(int(match[3] or now.year + away), month, 1), text, _DAYS)
         return DateRange(first, (first + timedelta(days=31)).replace(day=1) - _ONE)
-    found = day(typed, today, towards)
-    return DateRange(found, found)
+    single_day = day(typed, today, towards)
+    return DateRange(single_day, single_day)
 
 
 def _start(unit: str, today: Today, away: int) -> date:
@@ -229,8 +229,8 @@ def _start(unit: str, today: Today, away: int) -> date:
 
 
 def _day(typed: str, today: Today, direction: int) -> date | None:
-    found = ((form.fullmatch(typed), read) for _, form, read in _FORMS)
-    return next((read(match, today, direction) for match, read in found if match), None)
+    matches = ((form.fullmatch(typed), read) for _, form, read in _FORMS)
+    return next((read(match, today, direction) for match, read in matches if match), None)
 
 
 def _count(amount: re.Match[str]) -> int:
@@ -282,9 +282,9 @@ def _month_day(typed: re.Match[str], today: Today, direction: int) -> date | Non
     if year:
         return _date(int(year), at, int(number))
     now = today()
-    found = _date(now.year, at, int(number))
-    passed = found is not None and (found - now).days * direction < 0
-    return _date(now.year + direction, at, int(number)) if passed else found
+    nearest = _date(now.year, at, int(number))
+    passed = nearest is not None and (nearest - now).days * direction < 0
+    return _date(now.year + direction, at, int(number)) if passed else nearest
 
 
 def _index(typed: str, names: Sequence[str]) -> int:
@@ -305,17 +305,17 @@ _FORMS: tuple[tuple[str, re.Pattern[str], _Reader], ...] = tuple(
         (
             "anywhere",
             f"(?:the (?=day ))?({'|'.join(_NAMED)})",
-            lambda said, today, _: today() + timedelta(days=_NAMED[said[1]]),
+            lambda match, today, _: today() + timedelta(days=_NAMED[match[1]]),
         ),
-        ("anywhere", f"{_AMOUNT} ago", lambda said, today, _: _away(said, today, -1)),
-        ("", rf"(?:in |\+){_AMOUNT}", lambda said, today, _: _away(said, today, 1)),
-        ("", f"-{_AMOUNT}", lambda said, today, _: _away(said, today, -1)),
+        ("anywhere", f"{_AMOUNT} ago", lambda match, today, _: _away(match, today, -1)),
+        ("", rf"(?:in |\+){_AMOUNT}", lambda match, today, _: _away(match, today, 1)),
+        ("", f"-{_AMOUNT}", lambda match, today, _: _away(match, today, -1)),
         ("", _AMOUNT, _away),
-        ("", "next (week|month|year)", lambda said, today, _: _start(said[1], today, 1)),
+        ("", "next (week|month|year)", lambda match, today, _: _start(match[1], today, 1)),
         (
             "",
             "(?:the )?end of (?:the |this |(next) )?(week|month|year)",
-            lambda said, today, _: _start(said[2], today, 2 if said[1] else 1) - _ONE,
+            lambda match, today, _: _start(match[2], today, 2 if match[1] else 1) - _ONE,
         ),
         ("alone", f"(){_WEEKDAY}", _near_weekday),
         ("anywhere", f"(last|this|next) {_WEEKDAY}", _near_weekday),

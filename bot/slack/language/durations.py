@@ -56,16 +56,16 @@ def hours(text: str, locale: str = "") -> Decimal:
     typed = text.strip().lower()
     comma = locale.partition("-")[0] in _COMMA_LANGUAGES and locale not in _POINT_LOCALES
     if match := _DECIMAL.fullmatch(typed) or (_COMMA.fullmatch(typed) if comma else None):
-        found = Decimal(match[1].replace(",", "."))
+        amount = Decimal(match[1].replace(",", "."))
     elif match := _MINUTES.fullmatch(typed):
-        found = Decimal(match[1]) / MINUTES
+        amount = Decimal(match[1]) / MINUTES
     elif (match := _BOTH.fullmatch(typed)) and int(match[2]) < MINUTES:
-        found = int(match[1]) + Decimal(match[2]) / MINUTES
+        amount = int(match[1]) + Decimal(match[2]) / MINUTES
     elif match := _IN_WORDS.fullmatch(typed):
         whole = _COUNTS.index(match[1]) + 1 if match[1] in _COUNTS else 1 if match[1] else 0
-        found = whole + Decimal("0.5" if any(match.groups()[1:4]) else "0.25" if match[5] else "0")
+        amount = whole + Decimal("0.5" if any(match.groups()[1:4]) else "0.25" if match[5] else "0")
     elif span := _from_to(typed):
-        found = span
+        amount = span
     elif re.fullmatch(LONG, typed):
         raise UserError(
             "How many hours is “{typed}”? Type the hours, such as `4h` or `7h 30m`.", typed=text.strip()[:40]
@@ -74,7 +74,7 @@ def hours(text: str, locale: str = "") -> Decimal:
         raise UserError(
             "“{typed}” isn't a duration. Try `1.5`, `90m`, `1h 30m`, or `1:30`.", typed=text.strip()[:40]
         )
-    rounded = found.quantize(Decimal("0.0001"))
+    rounded = amount.quantize(Decimal("0.0001"))
     if not 0 < rounded <= MAX_HOURS:
         raise UserError(
             "A duration must be more than 0 and at most {longest} hours, such as `90m`.", longest=MAX_HOURS
@@ -93,7 +93,7 @@ def _from_to(typed: str) -> Decimal | None:
 
 def without_spans(text: str) -> str:
     """Return the text with spans such as `9-11:30` converted to hours."""
-    return _FROM_TO.sub(lambda found: f"{span}h" if (span := _from_to(found[0])) else found[0], text)
+    return _FROM_TO.sub(lambda match: f"{span}h" if (span := _from_to(match[0])) else match[0], text)
 
 
 def without_and(text: str) -> str:

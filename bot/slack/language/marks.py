@@ -139,10 +139,10 @@ class Marks:
     def _names_of(self, kind: str) -> dict[str, str]:
         if kind not in self._folded:
             names = self._names.get(kind, ())
-            found = {name.casefold(): name for name in names}
+            folded = {name.casefold(): name for name in names}
             if kind == "tracker":
-                found = {plural(name): called for name, called in found.items()} | found
-            self._folded[kind] = found
+                folded = {plural(name): called for name, called in folded.items()} | folded
+            self._folded[kind] = folded
         return self._folded[kind]
 
     def _unknown(self, kind: str, word: str) -> bool:

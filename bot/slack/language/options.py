@@ -104,8 +104,8 @@ class Parsed:
         """The words as typed, without quotes around the whole text or around text like an option."""
         if len(self.words) == 1 and self.words[0].quoted:
             return self.words[0].text
-        shown = (w.text if w.quoted and _OPTION.match(w.text) else w.source for w in self.words)
-        return " ".join(shown).strip()
+        texts = (w.text if w.quoted and _OPTION.match(w.text) else w.source for w in self.words)
+        return " ".join(texts).strip()
 
     @property
     def plain(self) -> str:
@@ -242,10 +242,10 @@ def _meaning(
 
 
 def _by_name(fields: Iterable[Ref]) -> ByName:
-    found: dict[str, list[Ref]] = {}
+    by_name: dict[str, list[Ref]] = {}
     for field in fields:
-        found.setdefault(option_key(field.name), []).append(field)
-    return found
+        by_name.setdefault(option_key(field.name), []).append(field)
+    return by_name
 
 
 def option_key(name: str) -> str:

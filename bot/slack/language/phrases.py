@@ -206,15 +206,15 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     (",starts|starting on? {day}", "start:{day}", NEW),
     ("assign|reassign it|this?", "ask:to", CHANGE),
     *(
-        (f"set|change|update|edit? the? {said} to|is|=|as|at|→|->? {{value}}", f"{key}:{{value}}", CHANGE)
-        for key, said in (
+        (f"set|change|update|edit? the? {name} to|is|=|as|at|→|->? {{value}}", f"{key}:{{value}}", CHANGE)
+        for key, name in (
             *SET,
             ("to", "to|assigned"),
             ("done", "% done"),
         )
     ),
-    *((f"set|change|update|edit the? {said}", f"ask:{key}", CHANGE) for key, said in SET),
-    *((f"no|without|clear|remove|drop the? {said}", f"{key}:none", CHANGE) for key, said in CLEARABLE),
+    *((f"set|change|update|edit the? {name}", f"ask:{key}", CHANGE) for key, name in SET),
+    *((f"no|without|clear|remove|drop the? {name}", f"{key}:none", CHANGE) for key, name in CLEARABLE),
     # What can't be changed here
     ("make|set|mark it|this? as? private|public|confidential", "cannot:private", CHANGE),
     ("add {person} as|to the|a? watcher|watchers", "cannot:watch", CHANGE),

@@ -51,7 +51,7 @@ class Phrase:
 
     at: int
     count: int
-    said: str
+    text: str
     options: Mapping[str, tuple[Token, ...]]
     alone: bool = False
     weak: bool = False
@@ -82,12 +82,12 @@ class _Table:
     def __init__(self, where: Where) -> None:
         self.first: dict[str, list[_Row]] = defaultdict(list)
         self.slots: list[_Row] = []
-        for said, means, commands in PHRASES:
+        for pattern, means, commands in PHRASES:
             if where not in commands:
                 continue
             options = tuple((key, value) for key, _, value in (one.partition(":") for one in means.split()))
-            flags = said[: len(said) - len(said.lstrip("~,:"))]
-            for words in product(*(_variants(word) for word in said.lstrip("~,:").split())):
+            flags = pattern[: len(pattern) - len(pattern.lstrip("~,:"))]
+            for words in product(*(_variants(word) for word in pattern.lstrip("~,:").split())):
                 row = _Row(
                     *(tuple(filter(None, words)), options),
                     *("~" in flags, "," in flags or ":" in flags, ":" in flags),
@@ -130,10 +130,10 @@ class PhraseParser:
         at = 0
         while at < min(len(self.words), MAX_WORDS):
             negated = at and self.plain[at - 1] in NEGATIONS
-            found = None if self.words[at].quoted or negated else self.at(at)
-            if found and found.options:
-                yield found
-            at += found.count if found else 1
+            phrase = None if self.words[at].quoted or negated else self.at(at)
+            if phrase and phrase.options:
+                yield phrase
+            at += phrase.count if phrase else 1
 
     def at(self, start: int, *, separated: bool = True) -> Phrase | None:
         """The longest phrase that begins at `start`, which may be `separated` by a comma or the like."""
@@ -141,8 +141,8 @@ class PhraseParser:
         if key not in self._at:
             rows = (*self.table.first.get(self.plain[start] or " ", ()), *self.table.slots)
             rows = tuple(row for row in rows if (separated or not row.separated) and self.front >= row.front)
-            found = [self._matched(row, start) for row in rows]
-            self._at[key] = max(filter(None, found), key=lambda one: one.count, default=None)
+            matches = [self._matched(row, start) for row in rows]
+            self._at[key] = max(filter(None, matches), key=lambda one: one.count, default=None)
         return self._at[key]
 
     def _matched(self, row: _Row, start: int) -> Phrase | None:
@@ -167,8 +167,8 @@ class PhraseParser:
             values[slot], count = taken
             at += count
         options = {key: self._filled(value, values) for key, value in row.means}
-        said = " ".join(word.source for word in self.words[start:at]).rstrip(",;")
-        return Phrase(start, at - start, said, options, alone=not row.literals, weak=row.weak)
+        text = " ".join(word.source for word in self.words[start:at]).rstrip(",;")
+        return Phrase(start, at - start, text, options, alone=not row.literals, weak=row.weak)
 
     def _slot(self, slot: str, at: int, *, leads: bool) -> tuple[Token, int] | None:
         """The value of the longest run of words at `at` that fits, and how many they are."""
@@ -180,8 +180,8 @@ class PhraseParser:
         if word.quoted or word.user:
             fits = (slot == "person" and (leads or word.user)) or (leads and word.quoted and slot in _KINDS)
             return (Token(word.atoms), 1) if fits else None
-        found = self.marks.at(slot, at, leads=leads)
-        return (Token((Atom(found[0]),)), found[1]) if found else None
+        match = self.marks.at(slot, at, leads=leads)
+        return (Token((Atom(match[0]),)), match[1]) if match else None
 
     def _run(self, at: int, *, to_end: bool = False) -> tuple[Token, int]:
         """The words up to the next phrase, or all of them."""
@@ -219,7 +219,7 @@ class PhraseParser:
 
 def needs(words: Sequence[Word], where: Where) -> frozenset[str]:
     """The kinds of names that these words may hold."""
-    table, found = TABLES[where], set[str]()
+    table, kinds = TABLES[where], set[str]()
     before, _ = _front(words) if where == "new" else ((), words)
     words = (*before, *words[-TAIL:]) if where == "new" else words[:MAX_WORDS]
     separated = bool(where != "new" or before) or any(
@@ -231,15 +231,15 @@ def needs(words: Sequence[Word], where: Where) -> frozenset[str]:
         if known is None:
             continue
         for row in table.first.get(known, ()):
-            found |= row.kinds
+            kinds |= row.kinds
         explained = known in FILLERS or known in POLITE or (known in table.first and known not in STATES)
         unexplained |= not (explained or known in CALENDAR or known[0].isdigit())
         if where == "change" and known in ("rename", "subject"):  # a new subject is all that follows
             break
     unexplained |= bool(words) and not any(plain(word) in table.first for word in words)  # `search`
     if unexplained and separated:
-        found = found.union(*(row.kinds for row in table.slots))
-    return frozenset(found)
+        kinds = kinds.union(*(row.kinds for row in table.slots))
+    return frozenset(kinds)
 
 
 def identifiers(words: Sequence[Word]) -> list[str]:
@@ -253,8 +253,8 @@ def identifiers(words: Sequence[Word]) -> list[str]:
 class HalfPhrase(UserError):
     """A search holds the start of a phrase that lacks its name or date."""
 
-    says = "“{said}” needs a name or a date after it. Add one, or search for those words instead."
-    said: str
+    says = "“{words}” needs a name or a date after it. Add one, or search for those words instead."
+    words: str
 
 
 def search(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
@@ -263,20 +263,20 @@ def search(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     An option that was typed as one stays as it is. Raises HalfPhrase if half a phrase is all of the text.
     """
     reader = PhraseParser("search", parsed.words, vocabulary, today)
-    found = _left_out(reader, list(reader.phrases()))
-    text = _text(reader, found)
-    if text and any(one.weak for one in found):
-        found = [one for one in found if not one.weak]
-        text = _text(reader, found)
+    phrases = _left_out(reader, list(reader.phrases()))
+    text = _text(reader, phrases)
+    if text and any(one.weak for one in phrases):
+        phrases = [one for one in phrases if not one.weak]
+        text = _text(reader, phrases)
     if tuple(reader.plain[n] for n in text) in reader.table.halves:
         raise HalfPhrase(" ".join(parsed.words[n].text for n in text))
-    return _with(parsed, [parsed.words[n] for n in text], found)
+    return _with(parsed, [parsed.words[n] for n in text], phrases)
 
 
-def _left_out(reader: PhraseParser, found: Sequence[Phrase]) -> list[Phrase]:
+def _left_out(reader: PhraseParser, phrases: Sequence[Phrase]) -> list[Phrase]:
     """The phrases, of which `not ben or dana` and `not ben, dana` leave both out."""
-    read = [*found[:1]]
-    for before, one in pairwise(found):
+    read = [*phrases[:1]]
+    for before, one in pairwise(phrases):
         between = reader.plain[before.at + before.count : one.at]
         if (
             one.alone
@@ -300,29 +300,29 @@ def is_search(parsed: Parsed, today: Today, vocabulary: Vocabulary, *, half: boo
     return bool(read.phrases) and not read.words
 
 
-def _left(words: Sequence[Word], found: Sequence[Phrase]) -> list[int]:
-    taken = {n for one in found for n in range(one.at, one.at + one.count)}
+def _left(words: Sequence[Word], phrases: Sequence[Phrase]) -> list[int]:
+    taken = {n for one in phrases for n in range(one.at, one.at + one.count)}
     return [n for n in range(len(words)) if n not in taken]
 
 
-def _text(reader: PhraseParser, found: Sequence[Phrase]) -> list[int]:
+def _text(reader: PhraseParser, phrases: Sequence[Phrase]) -> list[int]:
     """The words that are text: others mean nothing at the start, or beside a phrase, but not within text."""
-    plain, left = reader.plain, _left(reader.words, found)
-    nothing = FILLERS if found else VERBS
+    plain, left = reader.plain, _left(reader.words, phrases)
+    nothing = FILLERS if phrases else VERBS
     text = [n for n in left if plain[n] not in nothing and plain[n] not in TALK]
     first, last = (text[0], text[-1]) if text else (len(plain), len(plain))
 
     def means_nothing(n: int) -> bool:
-        at_edge = n < first or (bool(found) and n > last)
+        at_edge = n < first or (bool(phrases) and n > last)
         talk = plain[n] in TALK and (n < first or n > last)
-        return talk or (plain[n] in nothing and (at_edge or (bool(found) and plain[n] in NOUNS)))
+        return talk or (plain[n] in nothing and (at_edge or (bool(phrases) and plain[n] in NOUNS)))
 
     return [n for n in left if not means_nothing(n)]
 
 
-def _with(parsed: Parsed, words: Sequence[Word], found: Sequence[Phrase]) -> Parsed:
+def _with(parsed: Parsed, words: Sequence[Word], phrases: Sequence[Phrase]) -> Parsed:
     options: dict[str, tuple[Token, ...]] = {}
-    for one in found:
+    for one in phrases:
         for key, values in one.options.items():
             options[key] = (*options.get(key, ()), *(v for v in values if v not in options.get(key, ())))
     if len(statuses := options.get("status", ())) > 1:
@@ -331,10 +331,10 @@ def _with(parsed: Parsed, words: Sequence[Word], found: Sequence[Phrase]) -> Par
     if "closed" in options and options.get("status"):
         options["status"] = tuple(value for value in options["status"] if value.text != "closed")
     options = {key: values for key, values in options.items() if values and key not in parsed.options}
-    said = (*((one.said, tuple(one.options)) for one in found), *parsed.phrases)
-    alone = tuple(one.said for one in found if one.alone and "to" in one.options)
+    read = (*((one.text, tuple(one.options)) for one in phrases), *parsed.phrases)
+    alone = tuple(one.text for one in phrases if one.alone and "to" in one.options)
     return replace(
-        parsed, words=tuple(words), options={**parsed.options, **options}, phrases=said, alone=alone
+        parsed, words=tuple(words), options={**parsed.options, **options}, phrases=read, alone=alone
     )
 
 
@@ -347,14 +347,14 @@ def subject(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     if not before:
         return _without_end(parsed, vocabulary, today)
     reader = PhraseParser("new", before, vocabulary, today, front=True)
-    found = list(reader.phrases())
-    left = [n for n in _left(before, found) if reader.plain[n] not in OPENING]
-    if not found or left or any(one.options.keys() & parsed.options.keys() for one in found):
+    phrases = list(reader.phrases())
+    left = [n for n in _left(before, phrases) if reader.plain[n] not in OPENING]
+    if not phrases or left or any(one.options.keys() & parsed.options.keys() for one in phrases):
         return _without_end(parsed, vocabulary, today)
     label = before[-1].text.casefold()
     problems = tuple(one for one in parsed.problems if not (isinstance(one, NoValue) and one.key == label))
     read = _without_end(replace(parsed, words=rest, problems=problems), vocabulary, today)
-    return _with(read, read.words, found) if read.words else parsed
+    return _with(read, read.words, phrases) if read.words else parsed
 
 
 def _front(words: Sequence[Word]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
@@ -386,11 +386,11 @@ def _without_end(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed
     following = set[int]()  # where a phrase can be only right after another one
     for at in range(len(words) - 1, max(0, len(words) - TAIL), -1):
         governed = not comma[at - 1] and reader.plain[at - 1] in GOVERNING
-        found = None if governed else reader.at(at, separated=comma[at - 1])
-        if leads and leads[0] < at and not (found or governed) and (found := reader.at(at)):
+        phrase = None if governed else reader.at(at, separated=comma[at - 1])
+        if leads and leads[0] < at and not (phrase or governed) and (phrase := reader.at(at)):
             following.add(at)
-        if found and at + found.count in ends and not found.options.keys() & parsed.options.keys():
-            ends[at] = found
+        if phrase and at + phrase.count in ends and not phrase.options.keys() & parsed.options.keys():
+            ends[at] = phrase
         elif reader.plain[at] in (*SEPARATORS, *TALK) and at + 1 in ends and at + 1 < len(words):
             ends[at] = None
     start = at = min(ends.keys() - following)
@@ -420,11 +420,11 @@ def change(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     The remaining words are no change; fillers are dropped.
     """
     reader, typed = PhraseParser("change", parsed.words, vocabulary, today), parsed.options.keys()
-    found = [one for one in reader.phrases() if not typed & one.options.keys()]
-    found = [one for one in found if not (_negated(one, reader.plain) or _addressed(one, reader.plain))]
-    runs = groupby(enumerate(_left(parsed.words, found)), lambda one: one[1] - one[0])
+    phrases = [one for one in reader.phrases() if not typed & one.options.keys()]
+    phrases = [one for one in phrases if not (_negated(one, reader.plain) or _addressed(one, reader.plain))]
+    runs = groupby(enumerate(_left(parsed.words, phrases)), lambda one: one[1] - one[0])
     kept = [n for _, run in runs for n in _stripped([n for _, n in run], reader.plain)]
-    return _with(parsed, [parsed.words[n] for n in kept], found)
+    return _with(parsed, [parsed.words[n] for n in kept], phrases)
 
 
 def _negated(phrase: Phrase, plain: Sequence[str | None]) -> bool:
@@ -446,5 +446,5 @@ def _stripped(run: list[int], plain: Sequence[str | None]) -> list[int]:
 
 def time(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     """Time with the first project that it names as an option."""
-    found = next(PhraseParser("time", parsed.words, vocabulary, today).phrases(), None)
-    return _with(parsed, parsed.without(found.at, found.count).words, [found]) if found else parsed
+    phrase = next(PhraseParser("time", parsed.words, vocabulary, today).phrases(), None)
+    return _with(parsed, parsed.without(phrase.at, phrase.count).words, [phrase]) if phrase else parsed

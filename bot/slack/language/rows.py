@@ -26,10 +26,8 @@ class CommandTable(Generic[T]):
 
     def __init__(self, *rows: tuple[str, T], **slots: str) -> None:
         known = _SLOTS | slots
-        self._rows = [(_compiled(said, known), means) for said, means in rows]
-        first = [
-            said.split(" ")[0].removesuffix("?").rpartition("=")[2] for said, _ in rows if said[:1] != "{"
-        ]
+        self._rows = [(_compiled(row, known), means) for row, means in rows]
+        first = [row.split(" ")[0].removesuffix("?").rpartition("=")[2] for row, _ in rows if row[:1] != "{"]
         self.verbs = {verb for verbs in first for verb in verbs.split("|") if verb[2:]}
 
     def take(self, text: str, **checks: Callable[[str], object]) -> tuple[T, re.Match[str]] | None:
@@ -47,12 +45,12 @@ class CommandTable(Generic[T]):
 
 def shapes(*rows: str, **slots: str) -> CommandTable[None]:
     """A table of which only the slots matter."""
-    return CommandTable(*((said, None) for said in rows), **slots)
+    return CommandTable(*((row, None) for row in rows), **slots)
 
 
-def _compiled(said: str, slots: dict[str, str]) -> re.Pattern[str]:
+def _compiled(pattern: str, slots: dict[str, str]) -> re.Pattern[str]:
     row = ""
-    for word in said.split():
+    for word in pattern.split():
         optional = word.removesuffix("}").endswith("?")
         if word[0] == "{":
             slot = word.strip("{}?")

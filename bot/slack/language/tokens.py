@@ -111,8 +111,8 @@ def corrected(text: str, wrong: str, right: str) -> str | None:
     spaced = re.search(r"[\s,]", right)
     typed = re.compile(rf"""(?<!\w)@?["“”„]?{re.escape(wrong)}(?:(?<=:)|["“”]?(?!\w))""", re.IGNORECASE)
 
-    def quoted(found: re.Match[str]) -> str:
-        value = text[: found.start()].endswith(":") or found[0][:1] in '"“”„'
+    def quoted(match: re.Match[str]) -> str:
+        value = text[: match.start()].endswith(":") or match[0][:1] in '"“”„'
         return f'"{right}"' if spaced and value else right
 
     return typed.sub(quoted, text) if len(typed.findall(text)) == 1 and '"' not in right else None
@@ -178,8 +178,8 @@ def _quoted(text: str, at: int) -> str:
 def _plain(text: str, *, labels: bool = False) -> str:
     """Return the text with its entities replaced by the text they stand for."""
     parts = _ENTITY.split(text)
-    shown = (_entity(part, labels=labels).text if n % 2 else decode(part) for n, part in enumerate(parts))
-    return "".join(shown)
+    texts = (_entity(part, labels=labels).text if n % 2 else decode(part) for n, part in enumerate(parts))
+    return "".join(texts)
 
 
 def _entity(inside: str, *, labels: bool = False) -> Atom:

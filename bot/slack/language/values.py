@@ -122,11 +122,11 @@ def names(parsed: Parsed, key: str) -> tuple[str, ...]:
     return tuple(value.text for value in listed(parsed, key))
 
 
-def keyword(found: tuple[str, ...], words: Collection[str]) -> str | None:
-    """The keyword, if `found` is one of `words`. Raises UserError if there is anything else."""
-    said = [value.lower() for value in found]
-    meant = next((word for word in said if word in words), None)
-    if meant and len(said) > 1:
+def keyword(typed: tuple[str, ...], words: Collection[str]) -> str | None:
+    """The keyword, if `typed` has one of `words`. Raises UserError if there is anything else."""
+    lowered = [value.lower() for value in typed]
+    meant = next((word for word in lowered if word in words), None)
+    if meant and len(lowered) > 1:
         raise UserError(
             "`{keyword}` can't be combined with anything else. Use it alone or remove it.", keyword=meant
         )
@@ -159,15 +159,15 @@ def several_issues(words: Sequence[Word]) -> tuple[tuple[int, ...], tuple[Word, 
     """Return the issues that are named side by side, as in `12, 13 and 14 close`, and the other words."""
     apart = [part for word in words for part in _parts(word)]
     at = next((n for n, word in enumerate(apart) if issue_number(word.text)), len(apart))
-    found: list[int] = []
+    numbers: list[int] = []
     end = at
     for n, word in enumerate(apart[at:], at):
         if number := issue_number(word.text):
-            found.append(number)
+            numbers.append(number)
             end = n + 1
         elif word.text.lower() not in AND:
             break
-    return tuple(dict.fromkeys(found)), (*apart[:at], *apart[end:])
+    return tuple(dict.fromkeys(numbers)), (*apart[:at], *apart[end:])
 
 
 def _parts(word: Word) -> Iterator[Word]:
@@ -179,10 +179,10 @@ def _parts(word: Word) -> Iterator[Word]:
 
 def numbers(parsed: Parsed, key: str) -> tuple[int, ...]:
     """Issue numbers, separated by commas or repeated."""
-    found = tuple(issue_number(text) for text in names(parsed, key))
-    if None in found:
+    issues = tuple(issue_number(text) for text in names(parsed, key))
+    if None in issues:
         raise UserError("`{key}:` takes issue numbers, such as `{key}:42`.", key=key)
-    return tuple(number for number in found if number is not None)
+    return tuple(number for number in issues if number is not None)
 
 
 def saved_query(parsed: Parsed, key: str) -> int | None:
@@ -198,20 +198,20 @@ def saved_query(parsed: Parsed, key: str) -> int | None:
 
 def yes_or_no(parsed: Parsed, key: str) -> bool:
     """Whether the option is `yes`; False if it is missing."""
-    said = name(parsed, key)
-    if said is None:
+    answer = name(parsed, key)
+    if answer is None:
         return False
-    if said.lower() not in _YES_NO:
+    if answer.lower() not in _YES_NO:
         raise UserError("`{key}:` takes `yes` or `no`, such as `{key}:yes`.", key=key)
-    return _YES_NO[said.lower()]
+    return _YES_NO[answer.lower()]
 
 
 def percent(parsed: Parsed, key: str) -> int | None:
     """The percentage in `50` or `50%`; None if the option is missing."""
-    said = name(parsed, key)
-    if said is None:
+    text = name(parsed, key)
+    if text is None:
         return None
-    match = _PERCENT.fullmatch(said)
+    match = _PERCENT.fullmatch(text)
     if match is None or int(match[1]) > 100:  # noqa: PLR2004 - it is a percentage
         raise UserError("`{key}:` takes a percentage, such as `{key}:50%`.", key=key)
     return int(match[1])
