@@ -104,7 +104,7 @@ class Bot:
             self.features, self.platform, self.store, failures, self.in_flight, self._delays
         )
         recovery = CrashRecovery(workspaces, self.platform, self.dispatch.run_event)
-        kinds = {**self.features.jobs, REQUEST: recovery.recover, MESSAGE: self.platform.posts.told}
+        kinds = {**self.features.jobs, REQUEST: recovery.recover, MESSAGE: self.platform.posts.deliver}
         self.worker = Worker(self.store.jobs, kinds, self._delays.background_retry)
         self._jobs = self._periodic_jobs(timings.interval)
 

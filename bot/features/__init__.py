@@ -52,7 +52,7 @@ def build(parts: Parts) -> Feature:
     departures = parts.shared(Departures)
     # Slack says who has left; the key and all that runs with it end then.
     parts.accounts.check_departure = departures.check
-    parts.platform.profiles.on_deactivated = departures.seen
+    parts.platform.profiles.on_deactivated = departures.handle_deactivation
     # Home shows what most features change, and links to them.
     parts.platform.publish_home = parts.shared(HomeHandlers).publish
     parts.platform.announce_live = parts.shared(FeedAnnouncer).announce

@@ -25,7 +25,7 @@ async def form_for_message(s: Scene, _who: str) -> JSON:
 
 
 async def saved(s: Scene, _who: str) -> JSON:
-    kept = {"issue": NUMBER, "text": s.word, "after": None, "said": "Try again."}
+    kept = {"issue": NUMBER, "text": s.word, "after": None, "warning": "Try again."}
     return await s.offer(kept, "Open form", "comment.open_saved")
 
 

@@ -177,7 +177,7 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
     kept: list[JSON] = [
         {"view": form},
         {"payload": {"command": "/issue", "text": f"{hidden.id} {HERS}"}},
-        {"issue": hidden.id, "text": HERS, "said": HERS, "edit": {}, "draft": {"subject": HERS}}
+        {"issue": hidden.id, "text": HERS, "warning": HERS, "edit": {}, "draft": {"subject": HERS}}
         | {"time": {"issue": hidden.id, "hours": "1", "spent_on": "2026-07-01", "comment": HERS}}
         | {"digest": f"add security daily {AT}", "back": {"subject": HERS}, "after": {}}
         | {"channel": office.channel_id("general"), "ts": announcement["ts"]},

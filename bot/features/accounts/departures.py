@@ -55,7 +55,7 @@ class Departures:
             return
         await self.left(event.owner)
 
-    async def seen(self, team_id: str, user_id: str) -> None:
+    async def handle_deactivation(self, team_id: str, user_id: str) -> None:
         """Slack says that a user is deactivated; never raises."""
         try:
             for owner in await self.parts.store.links.owners(team_id, user_id):
@@ -75,7 +75,7 @@ class Departures:
             log.info("user deactivated in Slack", action="account.deactivated", **about, **counts)
 
     async def check(self, owner: Owner) -> None:
-        """Ask Slack for the user's profile, unless it was asked lately; then `seen` is called if needed."""
+        """Ask Slack for the user's profile, unless it was asked lately, to notice a deactivated one."""
         if self._asked.peek(owner) or not self._may_ask():
             return
         try:

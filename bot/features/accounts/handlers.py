@@ -58,10 +58,9 @@ class AccountHandlers:
     async def ask(self, reply: Reply, why: str, saved: str) -> None:
         """Ask for an API key. `why` is the reason, `saved` the ID of the request that waits for it."""
         waiting = reply.interaction.typed if reply.give_back else None
-        form = views.link_form(reply.wording, reply.place, saved, said=why, waiting=waiting)
-        if not (
-            reply.acknowledge(response_action="update", view=form) or await reply.shown(form, for_anyone=True)
-        ):
+        form = views.link_form(reply.wording, reply.place, saved, reason=why, waiting=waiting)
+        answered = reply.acknowledge(response_action="update", view=form)
+        if not (answered or await reply.try_show(form, for_anyone=True)):
             await reply.privately(views.link_offer(why, waiting, saved))
 
     async def verify(self, owner: Owner) -> None:
@@ -107,8 +106,8 @@ class AccountHandlers:
             stopped = await self.store.digests.stop_all(reply.owner, Pause.KEY)
             await reply.privately(views.unlinked(reply.wording, stopped))
         else:
-            said = f"You haven't linked a {reply.wording.service} account."
-            await reply.privately(views.link_offer(said))
+            text = f"You haven't linked a {reply.wording.service} account."
+            await reply.privately(views.link_offer(text))
 
     async def whoami(self, reply: Reply) -> None:
         await reply.privately(views.whoami(await self.accounts.whoami(reply.owner)))
@@ -133,7 +132,7 @@ class AccountHandlers:
                 "key": await self.store.saved_input.put(reply.owner, {"key": key})
             }
             view = views.other_email_form(user, own_mail, metadata)
-            return FormResult(view=view, said=views.other_account(user))
+            return FormResult(view=view, warning=views.other_account(user))
         return await self._link(form, reply, SecretStr(key), user)
 
     async def submit_anyway(self, form: FormSubmission, reply: Reply) -> FormResult:
@@ -145,9 +144,9 @@ class AccountHandlers:
         try:
             user = await self.accounts.owner_of(key)
         except Unauthorized:
-            said = views.unknown_key(reply.wording.service)
-            view = views.link_form(reply.wording, reply.place, form.view.text("continue"), said=said)
-            return FormResult(view=view, said=said)
+            warning = views.unknown_key(reply.wording.service)
+            view = views.link_form(reply.wording, reply.place, form.view.text("continue"), reason=warning)
+            return FormResult(view=view, warning=warning)
         return await self._link(form, reply, key, user)
 
     async def close_link(self, closed: FormClosed, reply: Reply) -> None:
@@ -158,8 +157,8 @@ class AccountHandlers:
             return
         if (saved := await reply.saved(ResumeRequest, saved_id)) is None:
             return
-        said = reply.wording.sentence(NotLinked())
-        offer = views.link_offer(said, _typed(saved), saved_id)
+        text = reply.wording.sentence(NotLinked())
+        offer = views.link_offer(text, _typed(saved), saved_id)
         await reply.at(Destination.from_json(metadata.get("place"))).privately(offer)
 
     async def _link(self, form: FormSubmission, reply: Reply, key: SecretStr, user: User) -> FormResult:

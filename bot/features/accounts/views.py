@@ -42,11 +42,11 @@ def link_form(
     place: Destination,
     saved: str | None = None,
     *,
-    said: str | None = None,
+    reason: str | None = None,
     waiting: str | None = None,
     offered: bool = False,
 ) -> JSON:
-    """The form for an API key. `said` is why it opened.
+    """The form for an API key. `reason` is why it opened.
 
     `saved` is the ID of the request that resumes after linking, `waiting` what the user typed for it, and
     `offered` whether the form was opened from a *Link account* button.
@@ -54,7 +54,7 @@ def link_form(
     page = link(account_url(wording.base_url), f"{wording.service} account page")
     key = forms.text("key", placeholder="Paste your API key", most=200)
     hint = "Your key is stored encrypted. Only enter it here, never in a command or a message."
-    blocks: list[Block] = [section(prose(said))] if said else []
+    blocks: list[Block] = [section(prose(reason))] if reason else []
     blocks += [
         section(f"Open your {page}, show your *API access key*, and paste it here."),
         forms.field(KEY, "API key", key, optional=False, hint=hint),
@@ -81,12 +81,12 @@ def unknown_key(service: str) -> str:
     return f"{service} doesn't recognize this key. Copy it again from your account page."
 
 
-def link_offer(said: str, waiting: str | None = None, saved: str = "") -> Message:
+def link_offer(text: str, waiting: str | None = None, saved: str = "") -> Message:
     """A message with a *Link account* button, for when the form can't be opened or was closed."""
-    blocks = [section(prose(said)), button_row(LINK, LinkAccount(saved=saved))]
+    blocks = [section(prose(text)), button_row(LINK, LinkAccount(saved=saved))]
     if waiting:
         blocks.append(typed(waiting, NEXT))
-    return Message(prose(said), tuple(blocks))
+    return Message(prose(text), tuple(blocks))
 
 
 def key_refused(wording: Wording) -> Message:
@@ -109,28 +109,28 @@ def linked(wording: Wording, user: User, *, resuming: bool) -> JSON:
 
 def unlink_question(wording: Wording, unlink: Element) -> Message:
     """Asks before the account is unlinked, and says what stops."""
-    said = (
+    text = (
         f"Unlink your {line(wording.service)} account? I'll delete my copy of your API key. Your digests, "
         "the issues you follow, and direct messages stop until you link it again."
     )
-    return Message(said, (section(said), actions([unlink])))
+    return Message(text, (section(text), actions([unlink])))
 
 
 def unlinked(wording: Wording, stopped: int) -> Message:
     """The reply to `/tracker unlink`; `stopped` is how many digests it paused."""
-    said = "Your account is unlinked. I deleted my copy of your API key."
+    text = "Your account is unlinked. I deleted my copy of your API key."
     if stopped:
         paused = "Your digest is paused." if stopped == 1 else f"Your {stopped} digests are paused."
         digest = wording.command("digest")
-        said += f" {paused} Link again to resume, or ask a teammate to take ownership with `{digest}`."
-    return link_offer(said)
+        text += f" {paused} Link again to resume, or ask a teammate to take ownership with `{digest}`."
+    return link_offer(text)
 
 
 def account(wording: Wording, name: str | None) -> Message:
     if name is None:
         blocks = invitation(wording)
         return Message(blocks[0]["text"]["text"], tuple(blocks))
-    said = linked_to(wording, name)
+    text = linked_to(wording, name)
     commands = (
         ("issue", "Create, show, or change an issue"),
         ("issues", "Search issues"),
@@ -140,13 +140,13 @@ def account(wording: Wording, name: str | None) -> Message:
         ("tracker unlink", "Unlink your account"),
     )
     lines = "\n".join(f"`{wording.command(name)}` {does}" for name, does in commands)
-    return Message(said, (section(said), section(lines), actions([help_button()])))
+    return Message(text, (section(text), section(lines), actions([help_button()])))
 
 
 def invitation(wording: Wording) -> list[Block]:
     """What an unlinked user sees first."""
-    said = f"Link your {escape(wording.service)} account to create, find, and track issues in Slack."
-    return [section(said), actions([button(LINK, LinkAccount(), style="primary"), help_button()])]
+    text = f"Link your {escape(wording.service)} account to create, find, and track issues in Slack."
+    return [section(text), actions([button(LINK, LinkAccount(), style="primary"), help_button()])]
 
 
 def linked_to(wording: Wording, name: str) -> str:

@@ -94,9 +94,9 @@ class Comments:
         async with self.access.accounts.reading(owner) as session:
             before = await self._read(session, number)
         self.issues.check_supported(number)
-        if found := _earlier(session, before, comment):
+        if earlier := _earlier(session, before, comment):
             batch.match(before.attachments, session.user_id, comment.since or batch.since)
-            return _commented(before, comment, found)
+            return _commented(before, comment, earlier)
         if comment.since and comment.after is None and _may_have(before, comment.since):
             raise unconfirmed(number, None)
         if comment.permalink and any(comment.permalink in entry.notes for entry in before.journals):

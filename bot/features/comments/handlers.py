@@ -98,7 +98,7 @@ class CommentHandlers:
             issue=saved.issue, files=saved.files, after=saved.after, checked=saved.checked, place=place
         )
         text = await rich_input.prefilled(saved.text, reply.wording.text_format)
-        await self._show(reply, metadata, text, said=saved.said)
+        await self._show(reply, metadata, text, warning=saved.warning)
 
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         """The message shortcut: add the message to the issue that its thread is about, or to a chosen one."""
@@ -132,7 +132,7 @@ class CommentHandlers:
         text: JSON | None,
         *,
         number: int | None = None,
-        said: str | None = None,
+        warning: str | None = None,
     ) -> None:
         """Show the form for its issue, or to choose one, with `number` chosen at first."""
         target: comments.Target | None = None
@@ -140,7 +140,7 @@ class CommentHandlers:
             try:
                 target = await self.comments.target(reply.owner, number)
             except IssueNotFound as error:
-                metadata, said = metadata.model_copy(update={"issue": None}), reply.wording.sentence(error)
+                metadata, warning = metadata.model_copy(update={"issue": None}), reply.wording.sentence(error)
         view = views.comment_form(
             target,
             reply.wording,
@@ -148,7 +148,7 @@ class CommentHandlers:
             metadata.dump(),
             fixed=metadata.issue is not None,
             files=await self.jobs.form_field(reply, metadata.files),
-            said=said,
+            warning=warning,
         )
         await reply.show(view)
 
@@ -183,17 +183,18 @@ class CommentHandlers:
                 comment = comments.Comment(text, private, permalink, metadata.after, since)
                 done = await self.comments.add(reply.owner, number, comment, batch)
         except comments.CommentUnconfirmed as error:
-            said = reply.wording.sentence(error)
+            warning = reply.wording.sentence(error)
             if error.after is None:  # only the user can look, so the form isn't left open
                 again = OpenComment(issue=number, text=text, files=metadata.files, checked=True)
                 rows = [open_buttons(number, reply.wording), await reply.offer(again, error)]
-                message = Message(prose(said), (section(prose(said)), typed(text), *filter(None, rows)))
-                return FormResult.told("Not confirmed", message)
+                message = Message(prose(warning), (section(prose(warning)), typed(text), *filter(None, rows)))
+                return FormResult.notice("Not confirmed", message)
             later = metadata.model_copy(update={"after": error.after}).dump()
-            return FormResult.again(form.view.json, said, later)
+            return FormResult.again(form.view.json, warning, later)
         except (comments.AddedAlready, InProgress, UpdatesUnsupported) as error:
-            said = reply.wording.sentence(error)
-            return FormResult(view=_linked(forms.refilled(form.view.json, said), number, reply), said=said)
+            warning = reply.wording.sentence(error)
+            view = _linked(forms.refilled(form.view.json, warning), number, reply)
+            return FormResult(view=view, warning=warning)
         reply.committed = True
         return await self._result(reply, done, text, batch, adds_message=job is not None, permalink=permalink)
 
@@ -215,8 +216,8 @@ class CommentHandlers:
         if private:
             claim += f":private:{reply.owner.user_id}"
         unknown = (comments.CommentUnconfirmed,)
-        async with reply.claim(claim, comments.AddedAlready(number), unknown=unknown) as held:
-            yield held.tried_at
+        async with reply.claim(claim, comments.AddedAlready(number), unknown=unknown) as lease:
+            yield lease.tried_at
 
     async def _result(
         self,
@@ -229,11 +230,11 @@ class CommentHandlers:
         permalink: str | None,
     ) -> FormResult:
         """Reply to the user, and in the thread of an added message if everyone there can see the comment."""
-        number, wording, seen = done.issue.id, reply.wording, exposure_of(done.issue)
+        number, wording, exposure = done.issue.id, reply.wording, exposure_of(done.issue)
         files = await self.jobs.results(reply, number, batch) if batch.files else None
         if not reply.place.channel_id:
             blocks = [*views.commented(done, wording, text).blocks, *(files.blocks if files else ())]
-            return FormResult(view=forms.said("Comment added", blocks))
+            return FormResult(view=forms.result("Comment added", blocks))
 
         async def tell() -> None:
             if files:
@@ -247,7 +248,7 @@ class CommentHandlers:
                 by, thread = (await reply.profile()).name, reply.place.thread_ts
                 announced, _ = await reply.post(
                     views.announced(done, wording, by, permalink, thread),
-                    partial(self.publicity.may_post, reply.owner, seen),
+                    partial(self.publicity.may_post, reply.owner, exposure),
                 )
             await reply.privately(views.added(done, wording, announced))
 
@@ -266,10 +267,10 @@ async def quoted(reply: Reply, message: JSON) -> str:
 
     Textile has no code blocks in quotes, so a message with one isn't quoted there.
     """
-    said = await in_words(reply, message)
-    if not said.text:
-        return said.source
-    text = said.text
+    quote = await in_words(reply, message)
+    if not quote.text:
+        return quote.source
+    text = quote.text
     if "<pre>" not in text:
         text = "\n".join(f"> {line}" for line in text.split("\n"))
-    return f"{said.source}:\n\n{text}"
+    return f"{quote.source}:\n\n{text}"

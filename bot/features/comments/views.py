@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bot.features.comments.comments import Commented, Target
-from bot.features.issues.views import issue_option, title, told, with_reason
+from bot.features.issues.views import action_post, issue_option, title, with_reason
 from bot.slack.outgoing.outcomes import PostOutcome
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, Message, section, shortened
@@ -51,11 +51,11 @@ def comment_form(
     *,
     fixed: bool,
     files: Sequence[Block] = (),
-    said: str | None = None,
+    warning: str | None = None,
 ) -> JSON:
     """The form for a comment on an issue: the one of `target`, if `fixed`, or else one that is chosen in it.
 
-    `text` is a rich text block; `said` is what was wrong before.
+    `text` is a rich text block; `warning` is what was wrong before.
     """
     blocks: list[Block] = [_issue(target, wording, fixed=fixed)]
     written = forms.formatted_text("comment", text, placeholder="Write a comment")
@@ -65,7 +65,7 @@ def comment_form(
         box = forms.checkbox("private", "Only for people who can see private notes", checked=False)
         blocks.append(forms.field("private", "Private note", box))
     view = forms.form("comment.add", TITLE, blocks, submit="Add comment", metadata=metadata)
-    return forms.warned(view, said) if said else view
+    return forms.warned(view, warning) if warning else view
 
 
 def _issue(target: Target | None, wording: Wording, *, fixed: bool) -> Block:
@@ -99,7 +99,8 @@ def announced(
 ) -> Message:
     """The post, in a thread, about a message that `by` added to an issue."""
     message = link(permalink, "this message") if permalink else "this message"
-    return told(f"{line(by)} added {message} to {title(done.issue, wording)}", done.issue, wording, thread)
+    text = f"{line(by)} added {message} to {title(done.issue, wording)}"
+    return action_post(text, done.issue, wording, thread)
 
 
 def _answer(done: Commented, wording: Wording, text: str) -> Message:

@@ -249,7 +249,7 @@ async def read(access: Parts, reply: Reply, view: View, before: Plan | None = No
 def submitted_change(view: View, before: Plan) -> WantedPlan:
     """Return the plan of `submitted`, with unchanged fields from the digest's plan `before`."""
     wanted, values, shown = submitted(view.json), forms.Values(view.json), DigestMetadata.of(view).shown
-    plan, changed = wanted.plan, partial(values.changed, shown=shown)
+    plan, changed = wanted.plan, partial(values.changed, known_marks=shown)
     lists = plan if changed("kind") else before
     after = replace(
         before,

@@ -353,7 +353,7 @@ class DigestHandlers:
         except BotError as error:  # the form below has to stay as it is
             await reply.say(reply.wording.sentence(error), title="Preview")
         else:
-            await reply.show(forms.said("Preview", views.preview(preview, reply.wording)))
+            await reply.show(forms.result("Preview", views.preview(preview, reply.wording)))
 
     async def _preview(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> Preview:
         if isinstance(press.button, PreviewDigest):

@@ -370,7 +370,7 @@ class Editing:
         self, session: Session, number: int, not_taken: Collection[ServiceChange]
     ) -> UserError | None:
         """What of an issue's subtasks kept it from a change that the service didn't take."""
-        wanted = {one.field.key: one.wanted for one in not_taken if one.field}
+        wanted = {one.field.key: one.requested for one in not_taken if one.field}
         if not (isinstance(status := wanted.get("status"), IssueStatus) and status.is_closed):
             wanted.pop("status", None)
         return await self.issues.kept_by_subtasks(session, number, wanted)

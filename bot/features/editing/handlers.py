@@ -165,7 +165,7 @@ class EditHandlers:
         shareable = reply.place.channel_id is not None
         said = views.edited(edited, reply.wording, shareable=shareable, back=True)
         if reply.in_form:
-            await reply.show(forms.said(f"#{undo.issue}", said.blocks))
+            await reply.show(forms.result(f"#{undo.issue}", said.blocks))
         else:
             await reply.privately(said, replace=replace)
 
@@ -189,7 +189,7 @@ class EditHandlers:
     async def _show(self, reply: Reply, edited: Edited) -> None:
         """Show what changed in a form."""
         message = views.edited(edited, reply.wording, await _undo_of(reply, edited), shareable=False)
-        await reply.show(forms.said(f"#{edited.issue.id}", message.blocks))
+        await reply.show(forms.result(f"#{edited.issue.id}", message.blocks))
 
     async def assign_pressed(self, press: ButtonPress[AssignToMe], reply: Reply) -> None:
         await self.assign(reply, press.button)
@@ -209,7 +209,7 @@ class EditHandlers:
         except EditConflict as error:
             question = views.assign_instead(error.editable.issue, reply.wording)
             if in_form:
-                await reply.show(forms.said(f"#{number}", question.blocks))
+                await reply.show(forms.result(f"#{number}", question.blocks))
             else:
                 await reply.privately(question, replace=confirmed)
             return
@@ -229,7 +229,7 @@ class EditHandlers:
         """*Open form*: the form with the change that was typed."""
         saved = press.button
         await reply.open(forms.loading(edit_form.title(saved.issue)))
-        await self._fill(reply, saved.issue, saved.edit, said=saved.said, wrong=saved.wrong)
+        await self._fill(reply, saved.issue, saved.edit, said=saved.warning, wrong=saved.wrong)
 
     async def _fill(
         self, reply: Reply, number: int, edit: Edit, *, said: str = "", wrong: tuple[str, ...] = ()
@@ -267,7 +267,7 @@ class EditHandlers:
             if edited.assigned:
                 await self.messenger.changed(reply.owner, edited.issue)
 
-        return FormResult(view=forms.said(f"#{edited.issue.id}", blocks), then=tell)
+        return FormResult(view=forms.result(f"#{edited.issue.id}", blocks), then=tell)
 
     def _conflict(self, reply: Reply, error: EditConflict) -> FormResult:
         """Return the form with the current issue and the user's input over it."""
@@ -281,7 +281,7 @@ class EditHandlers:
             notes=[views.conflict(error.fields)],
             wrong=[one.field.name for one in error.fields if one.field],
         )
-        return FormResult(view=view, said=said)
+        return FormResult(view=view, warning=said)
 
 
 def _may_be_comment(error: BotError) -> bool:

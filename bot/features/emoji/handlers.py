@@ -54,11 +54,11 @@ class EmojiHandlers:
     async def turn_on(self, reply: Reply, typed: str) -> None:
         """`/tracker emoji :ticket:`. Raises UserError without the scope for reactions."""
         channel = reply.own_channel
-        found = NAME.fullmatch(typed.lower())
-        if found is None or not found[1].isascii():
+        match = NAME.fullmatch(typed.lower())
+        if match is None or not match[1].isascii():
             raise UserError("Type one emoji by its name: `{/tracker} emoji :ticket:`.")
         await self._check_scope(reply)
-        emoji = CALLED.get(found[1], found[1])
+        emoji = CALLED.get(match[1], match[1])
         await self.parts.accounts.whoami(reply.owner)
         await self.parts.store.channels.set_emoji(reply.owner, channel, emoji)
         await self.show(reply)
@@ -186,7 +186,7 @@ class EmojiHandlers:
             named = f"#{issue.project.id}" if issue.project else None
             project = await self.parts.projects.chosen(session, named, reply.channel)
         mention = await self.issues.assignee_to_mention(reply.owner, issue)
-        return Created(issue, project, mention=mention, seen=exposure_of(issue))
+        return Created(issue, project, mention=mention, exposure=exposure_of(issue))
 
     async def _created(
         self, reply: Reply, source: Source, message: JSON, tried_at: datetime | None

@@ -12,30 +12,30 @@ def turned_on(emoji: str, project: KnownProject | None, wording: Wording, *, bot
     """The emoji that creates issues in this channel, and the missing requirements."""
     command = wording.command("tracker")
     where = f"in {bold(project.name)}" if project else "in this channel's project"
-    said = f"React with :{emoji}: to a message here to create an issue from it {where}."
+    text = f"React with :{emoji}: to a message here to create an issue from it {where}."
     if project is None:
-        said += f" Set the project first: `{command} default <project>`."
+        text += f" Set the project first: `{command} default <project>`."
     if not bot_is_member:
-        said += " I'm not in this channel yet. Invite me with `/invite @Issue Bot`."
-    said += f"\nTurn it off: `{command} emoji off`."
-    return Message(said, (section(said),))
+        text += " I'm not in this channel yet. Invite me with `/invite @Issue Bot`."
+    text += f"\nTurn it off: `{command} emoji off`."
+    return Message(text, (section(text),))
 
 
 def turned_off(wording: Wording) -> Message:
-    said = "Reactions here don't create issues."
-    said += f" To turn this on: `{wording.command('tracker')} emoji :ticket:`."
-    return Message(said, (section(said),))
+    text = "Reactions here don't create issues."
+    text += f" To turn this on: `{wording.command('tracker')} emoji :ticket:`."
+    return Message(text, (section(text),))
 
 
 def link_first(emoji: str, wording: Wording, saved: str) -> Message:
     """For someone who isn't linked; `saved` is the ID of their reaction."""
     service = wording.service
-    said = f"To create {service} issues by reacting with :{emoji}:, link your account first."
-    return Message(said, (section(said), button_row(LINK, LinkAccount(saved=saved))))
+    text = f"To create {service} issues by reacting with :{emoji}:, link your account first."
+    return Message(text, (section(text), button_row(LINK, LinkAccount(saved=saved))))
 
 
 def not_created(why: str, job: str | None) -> Message:
     """Why a reaction created no issue, with the form for the saved message."""
-    said = prose(why)
+    text = prose(why)
     form = (button_row("Create an issue", CreateFromMessage(job=job)),) if job else ()
-    return Message(said, (section(said), *form))
+    return Message(text, (section(text), *form))

@@ -76,7 +76,7 @@ class FileState(Enum):
 class BatchFile:
     """One file of a batch, and how far it is."""
 
-    wanted: FileToAttach
+    request: FileToAttach
     source: Download
     state: FileState = field(default=FileState.WAITING, init=False)
     sent: int = field(default=0, init=False)
@@ -100,7 +100,7 @@ class BatchFile:
         None).
         """
         size = self.sent if self.upload else self.source.size
-        fits = attachment.filename == stored_name(self.wanted.name) and size in (None, attachment.filesize)
+        fits = attachment.filename == stored_name(self.request.name) and size in (None, attachment.filesize)
         mine = user_id is None or (attachment.author is not None and attachment.author.id == user_id)
         made = attachment.created_on
         recent = since is None or (made is not None and made >= since - CLOCK_SKEW)
@@ -134,10 +134,10 @@ class Batch:
             free = [a for a in attachments if a.id not in known and file.matches(a, user_id, since)]
             if file.attachment or not free:
                 continue
-            found = next((a for a in free if a.id == file.upload_id), free[0])
-            file.attachment = found
+            attachment = next((a for a in free if a.id == file.upload_id), free[0])
+            file.attachment = attachment
             file.end(FileState.ATTACHED)
-            known.add(found.id)
+            known.add(attachment.id)
 
 
 SETTLED = {
@@ -280,12 +280,12 @@ class Files:
         )
 
     async def _upload(self, session: Session, file: BatchFile) -> None:
-        wanted, source = file.wanted, file.source
+        request, source = file.request, file.source
         file.state = FileState.UPLOADING
         chunks = file.chunks()
         try:
             upload = await self.access.client.upload_file(
-                session.key, chunks, filename=wanted.name, size=source.size
+                session.key, chunks, filename=request.name, size=source.size
             )
         except errors.OutcomeUnknown:
             file.end(FileState.FAILED, errors.UserError("The connection to {service} was lost. Try again."))
@@ -296,9 +296,9 @@ class Files:
         else:
             file.upload_id = upload.id
             file.upload = UploadInput.model_validate(
-                {"token": upload.token, "filename": wanted.name}
+                {"token": upload.token, "filename": request.name}
                 | ({"content_type": source.content_type} if source.content_type else {})
-                | ({"description": wanted.description} if wanted.description else {})
+                | ({"description": request.description} if request.description else {})
             )
             file.end(FileState.UPLOADED)
         finally:
@@ -358,4 +358,4 @@ def _is_final(error: errors.BotError) -> bool:
 
 
 def _claim(owner: Owner, number: int, file: BatchFile) -> str:
-    return f"file:{owner.team_id}:{file.wanted.id}:{number}"
+    return f"file:{owner.team_id}:{file.request.id}:{number}"

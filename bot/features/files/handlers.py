@@ -16,7 +16,7 @@ from bot.features.issues.buttons import OpenFilesForm
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
 from bot.features.issues.publicity import Publicity
-from bot.features.issues.views import issue_option, told
+from bot.features.issues.views import action_post, issue_option
 from bot.features.parts import Parts
 from bot.slack.incoming.failures import finish, follow
 from bot.slack.incoming.feature import Feature, Form
@@ -77,16 +77,16 @@ class FileHandlers:
     async def open_form(self, reply: Reply, number: int | None) -> None:
         """Open the form; the user chooses the issue in it if none is given, or they can't see it."""
         await reply.open(loading("Attach files"))
-        said, issue = None, None
+        warning, issue = None, None
         async with self.files.access.accounts.reading(reply.owner) as session:
             if number is not None:
                 try:
                     issue = await self.files.issues.one(session, number)
                 except IssueNotFound as error:
-                    said = reply.wording.sentence(error)
+                    warning = reply.wording.sentence(error)
         metadata = AttachMetadata(issue=issue and issue.id, place=reply.place.as_json())
         view = views.files_form(issue, metadata.dump())
-        await reply.show(forms.warned(view, said) if said else view)
+        await reply.show(forms.warned(view, warning) if warning else view)
 
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         """The message shortcut: choose files of the message, and an issue."""
@@ -161,23 +161,23 @@ class FileHandlers:
     async def describe_pressed(self, press: ButtonPress[DescribeFile], reply: Reply) -> None:
         issue, attachment = press.button.issue, press.button.attachment
         await reply.open(loading("Rename or describe"))
-        found = await self.files.own_attachment(reply.owner, issue, attachment)
+        file = await self.files.own_attachment(reply.owner, issue, attachment)
         metadata = DescribeMetadata(issue=issue, attachment=attachment)
-        await reply.show(views.describe_form(found, metadata.dump()))
+        await reply.show(views.describe_form(file, metadata.dump()))
 
     async def submit_description(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Rename or describe a file; submitting the form twice does no harm."""
         metadata, values = DescribeMetadata.of(form.view), forms.Values(form.view.json)
         name, description = values.text("name") or "", values.text("description") or ""
         await self.files.describe(reply.owner, metadata.issue, metadata.attachment, name, description)
-        return FormResult.told(TITLE, views.described(metadata.issue, name, description, reply.wording))
+        return FormResult.notice(TITLE, views.described(metadata.issue, name, description, reply.wording))
 
     async def _attach(self, reply: Reply, number: int, batch: Batch, job: FileSelection) -> FormResult:
         try:
             await self.files.attach(reply.owner, number, batch)
         except UpdatesUnsupported:
             job_id = await self.jobs.save(reply, job.model_copy(update={"issue": number}))
-            return FormResult.told(TITLE, views.new_instead(number, job_id, reply.wording))
+            return FormResult.notice(TITLE, views.new_instead(number, job_id, reply.wording))
         except ServiceError as error:
             if not job.own:
                 raise
@@ -186,7 +186,7 @@ class FileHandlers:
             # Slack can't refill a form's file input, so a retry button takes the form's place.
             for file in batch.in_state(FileState.WAITING, FileState.UPLOADED):
                 file.end(FileState.FAILED, error)
-        result = FormResult.told(TITLE, await self.jobs.results(reply, number, batch, job))
+        result = FormResult.notice(TITLE, await self.jobs.results(reply, number, batch, job))
         if job.message and (count := batch.newly_attached):
             return replace(result, then=partial(self._announce, reply, number, count, job.message))
         return result
@@ -197,18 +197,18 @@ class FileHandlers:
         The upload may have taken minutes, so who may see the issue is read again.
         """
         try:
-            seen = await self.publicity.of(reply.owner, number)
+            exposure = await self.publicity.of(reply.owner, number)
         except (ServiceError, UserError) as error:
             log.info("files not announced", action="files.not_announced", error=type(error).__name__)
             return
-        issue, announced = seen.issue, None
+        issue, announced = exposure.issue, None
         if issue is None:
             return
         if not (issue.is_private or await self.publicity.meant_private(number)):
             by, link = await reply.profile(), await posting.permalink(reply.slack, reply.place, message)
             text = views.announced(issue, count, reply.wording, by.name, link)
-            post = told(text, issue, reply.wording, reply.place.thread_ts)
-            announced, _ = await reply.post(post, partial(self.publicity.may_post, reply.owner, seen))
+            post = action_post(text, issue, reply.wording, reply.place.thread_ts)
+            announced, _ = await reply.post(post, partial(self.publicity.may_post, reply.owner, exposure))
         if answer := views.attached(issue, count, reply.wording, announced):
             await reply.privately(answer)
 

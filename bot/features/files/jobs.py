@@ -74,11 +74,11 @@ class FileJobs:
         if not given:
             raise UserError("This message has no files. Choose a message that has some.")
         files, missing = [], []
-        for file, found in zip(given, await look_up(reply.slack, given), strict=True):
-            if isinstance(found, UserError):
-                missing.append(MissingFile(name=name_of(file), why=reply.wording.sentence(found)))
+        for file, details in zip(given, await look_up(reply.slack, given), strict=True):
+            if isinstance(details, UserError):
+                missing.append(MissingFile(name=name_of(file), why=reply.wording.sentence(details)))
             else:
-                files.append(FileToAttach(id=found["id"], name=name_of(found)))
+                files.append(FileToAttach(id=details["id"], name=name_of(details)))
         return FileSelection(files=tuple(files), missing=tuple(missing), place=reply.place.as_json())
 
     async def save_message(self, reply: Reply, message: JSON) -> str:
@@ -111,7 +111,7 @@ class FileJobs:
         self,
         reply: Reply,
         batch: Batch,
-        wanted: Sequence[FileToAttach],
+        requests: Sequence[FileToAttach],
         known: Mapping[str, JSON] | None = None,
         *,
         own: bool = False,
@@ -121,9 +121,9 @@ class FileJobs:
         `known` are complete file objects by ID; Slack is asked for the others.
         """
         uploader, known = reply.owner.user_id if own else None, known or {}
-        stubs = [known.get(file.id) or {"id": file.id, "file_access": "check_file_info"} for file in wanted]
+        stubs = [known.get(file.id) or {"id": file.id, "file_access": "check_file_info"} for file in requests]
         downloads = (download(reply.slack, self.parts.platform.file_hosts, stub, uploader) for stub in stubs)
-        batch.files = tuple(map(BatchFile, wanted, await asyncio.gather(*downloads)))
+        batch.files = tuple(map(BatchFile, requests, await asyncio.gather(*downloads)))
 
     async def form_field(self, reply: Reply, job_id: str | None) -> list[Block]:
         """The checkboxes for the files of a form's job; empty for a form without one."""
@@ -158,7 +158,7 @@ class FileJobs:
         rows = (*job.rows, *(views.row(number, file, reply.wording) for file in settled))
         retry = None
         if retryable:
-            failed, place = tuple(file.wanted for file in retryable), reply.place.as_json()
+            failed, place = tuple(file.request for file in retryable), reply.place.as_json()
             about = {"files": failed, "missing": (), "issue": number, "place": place}
             again = job.model_copy(update={**about, "since": batch.since, "rows": rows})
             retry = await self.save(reply, again)
@@ -233,17 +233,17 @@ async def download(
 
     `uploader` must own the file: the token can read files of every conversation that the bot is in.
     """
-    [found] = await look_up(slack, [file])
-    if uploader is not None and not isinstance(found, UserError) and found.get("user") != uploader:
-        found = UserError(
+    [details] = await look_up(slack, [file])
+    if uploader is not None and not isinstance(details, UserError) and details.get("user") != uploader:
+        details = UserError(
             "Someone else uploaded it to Slack. On their message, choose "
             "“More actions › Attach files to an issue”."
         )
-    content = _fetch(slack, hosts, found)
-    if isinstance(found, UserError):
+    content = _fetch(slack, hosts, details)
+    if isinstance(details, UserError):
         return Download(content)
-    size = found.get("size")
-    return Download(content, found.get("mimetype"), size if isinstance(size, int) else None)
+    size = details.get("size")
+    return Download(content, details.get("mimetype"), size if isinstance(size, int) else None)
 
 
 def name_of(file: JSON) -> str:

@@ -133,7 +133,7 @@ def progress(batch: Batch, doing: str) -> str:
     """The sentence `doing` and each file's progress, in mrkdwn."""
     lines = [prose(doing)]
     for file in batch.files:
-        icon, name = ICONS.get(file.state, "white_check_mark"), line(shortened(file.wanted.name, 100))
+        icon, name = ICONS.get(file.state, "white_check_mark"), line(shortened(file.request.name, 100))
         how_far = f" {_how_far(file)}" if file.state is FileState.UPLOADING else ""
         lines.append(f":{icon}: {name}{how_far}")
     return "\n".join(lines)
@@ -173,8 +173,8 @@ def attached(issue: Issue, count: int, wording: Wording, announced: PostOutcome 
 
 def new_instead(number: int, job_id: str, wording: Wording) -> Message:
     """The service accepts files only while an issue is created; offers to create one."""
-    said = f"{wording.service} can't add files to an existing issue. Create a new issue with them."
-    text = f":warning: {prose(said)}"
+    reason = f"{wording.service} can't add files to an existing issue. Create a new issue with them."
+    text = f":warning: {prose(reason)}"
     buttons = [
         button(CREATE, NewIssueWithFiles(job=job_id), style="primary"),
         link_button(f"Open #{number}", wording.url(number)),
@@ -183,11 +183,11 @@ def new_instead(number: int, job_id: str, wording: Wording) -> Message:
 
 
 def _line(number: int, file: BatchFile, wording: Wording) -> str:
-    name = bold(shortened(file.wanted.name, 200))
+    name = bold(shortened(file.request.name, 200))
     why = ""
     match file.state, file.error:
         case FileState.ATTACHED, _:
-            description = file.attachment.description if file.attachment else file.wanted.description
+            description = file.attachment.description if file.attachment else file.request.description
             about = f" · {line(description)}" if description else ""
             return f":white_check_mark: {name} attached{about}"
         case FileState.UNSURE, _:

@@ -27,7 +27,7 @@ TOLD = ("status_id", "assigned_to_id")
 
 
 @dataclass(frozen=True)
-class Seen:
+class IssueSnapshot:
     issue: Issue
     exposure: Exposure
     closed: bool
@@ -50,9 +50,9 @@ class Seen:
         """Equal for equal posts."""
         issue = self.issue
         refs = (issue.project, issue.status, issue.priority, issue.assigned_to)
-        shown = [issue.subject, *(ref and ref.name for ref in refs), str(issue.due_date)]
+        visible = [issue.subject, *(ref and ref.name for ref in refs), str(issue.due_date)]
         last = [journal.id for journal in self.history[-1:]]
-        return hashlib.sha256(json.dumps([*shown, self.closed, *last]).encode()).hexdigest()
+        return hashlib.sha256(json.dumps([*visible, self.closed, *last]).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -69,34 +69,38 @@ class Following:
         self.access, self.followed = access, access.store.followed
         self.issues, self.publicity = access.shared(Issues), access.shared(Publicity)
 
-    async def seen(self, owner: Owner, number: int) -> Seen:
+    async def snapshot(self, owner: Owner, number: int) -> IssueSnapshot:
         """The issue as the user sees it. Raises IssueNotFound, NotLinked, ServiceError."""
         async with self.access.accounts.reading(owner) as session:
             return await self.read(session, number, {})
 
-    async def read_all(self, session: Session, numbers: Iterable[int]) -> dict[int, Seen | None]:
+    async def read_all(self, session: Session, numbers: Iterable[int]) -> dict[int, IssueSnapshot | None]:
         """Several issues, None for those that the user can't see.
 
         Leaves out those that the service fails to send, so that the others don't wait for them.
         """
-        found: dict[int, Seen | None] = {}
+        snapshots: dict[int, IssueSnapshot | None] = {}
         projects: dict[int | None, Exposure] = {}
         for number in numbers:
             with suppress(ServiceBroken):
                 try:
-                    found[number] = await self.read(session, number, projects)
+                    snapshots[number] = await self.read(session, number, projects)
                 except IssueNotFound:
-                    found[number] = None
-        return found
+                    snapshots[number] = None
+        return snapshots
 
-    async def read(self, session: Session, number: int, projects: dict[int | None, Exposure]) -> Seen:
+    async def read(
+        self, session: Session, number: int, projects: dict[int | None, Exposure]
+    ) -> IssueSnapshot:
         """One issue, and its project unless `projects` has it. Raises IssueNotFound, ServiceError."""
         issue = await self.issues.detailed(session, number, JOURNALS)
         unread = exposure_of(issue)
         if unread.project_id not in projects:
             projects[unread.project_id] = await self.publicity.read(session, unread)
         exposure = replace(projects[unread.project_id], issue=issue, issue_at=unread.issue_at)
-        return Seen(issue, exposure, await self._is_closed(session, issue), assigned_to(session, issue))
+        return IssueSnapshot(
+            issue, exposure, await self._is_closed(session, issue), assigned_to(session, issue)
+        )
 
     async def _is_closed(self, session: Session, issue: Issue) -> bool:
         """Services that don't send whether a status is closed may list it."""
@@ -105,16 +109,16 @@ class Following:
         statuses = await self.access.client.optional.issue_statuses(session.key) or ()
         return any(status.id == issue.status.id and status.is_closed for status in statuses)
 
-    async def may_follow(self, owner: Owner, number: int, thread: ThreadPlace) -> Seen:
-        """Return the issue of `seen`. Raises UserError for a private one, which a channel can't follow."""
-        seen = await self.seen(owner, number)
-        if seen.issue.is_private and not thread.direct:
+    async def may_follow(self, owner: Owner, number: int, thread: ThreadPlace) -> IssueSnapshot:
+        """Return the `snapshot`. Raises UserError for a private issue, which a channel can't follow."""
+        snapshot = await self.snapshot(owner, number)
+        if snapshot.issue.is_private and not thread.direct:
             raise UserError(
                 "#{number} is private, so a thread can't follow it. To follow it in a direct message, type "
                 "`{/issue} {number} follow`.",
                 number=number,
             )
-        return seen
+        return snapshot
 
     async def there(self, owner: Owner, number: int, thread: ThreadPlace) -> Followed | None:
         """What follows the issue in the thread, or anywhere in the user's direct messages."""
@@ -125,7 +129,7 @@ class Following:
     async def start(
         self,
         owner: Owner,
-        seen: Seen,
+        snapshot: IssueSnapshot,
         thread: ThreadPlace,
         ts: str,
         *,
@@ -141,7 +145,7 @@ class Following:
         await self.make_room(owner)
         followed = Followed(
             owner=owner,
-            issue_id=seen.issue.id,
+            issue_id=snapshot.issue.id,
             channel_id=thread.channel_id,
             thread_ts=thread.ts or ts,
             ts=ts,
@@ -149,17 +153,17 @@ class Following:
             posted_by=posted_by or owner.user_id,
             created=created,
             agreed_project=agreed,
-            closed=seen.closed,
+            closed=snapshot.closed,
         )
         if not await self.followed.add(followed):
-            raise UserError("This thread already follows #{number}.", number=seen.issue.id)
+            raise UserError("This thread already follows #{number}.", number=snapshot.issue.id)
         return followed
 
     async def stop(self, owner: Owner, number: int, thread: ThreadPlace, channel_id: str | None) -> None:
         """Leave the thread's post as it is. Only those who can see the issue can, from its own channel, and
-        the one who follows it there: raises as `seen`, and UserError. `channel_id` is where the user asked.
+        the one who follows it there: raises as `snapshot`, and UserError. The user asked in `channel_id`.
         """
-        await self.seen(owner, number)
+        await self.snapshot(owner, number)
         followed = await self._in_thread(thread, number)
         if followed and followed.owner != owner and followed.channel_id != channel_id:
             raise UserError("Only the person who follows #{number} there can stop that.", number=number)
@@ -182,21 +186,21 @@ class Following:
         """Quote the public comments from now on, or no more; returns False if the issue isn't followed there.
 
         Only those who can see the issue can, and where not everyone can, only the one who follows it. Raises
-        as `seen`, and UserError.
+        as `snapshot`, and UserError.
         """
-        seen = await self.seen(owner, number)
+        snapshot = await self.snapshot(owner, number)
         followed = await self._in_thread(thread, number)
         if followed is None:
             return False
-        if on and owner != followed.owner and not seen.exposure.may_show():
+        if on and owner != followed.owner and not snapshot.exposure.may_show():
             raise UserError(
                 "The project of #{number} isn't public. Only the person who follows the issue here can "
                 "include its comments.",
                 number=number,
             )
-        if on and seen.issue.public_comments is None:
+        if on and snapshot.issue.public_comments is None:
             raise UserError("{service} doesn't show me the comments of #{number}.", number=number)
-        last = max((journal.id for journal in seen.issue.journals), default=0)
+        last = max((journal.id for journal in snapshot.issue.journals), default=0)
         await self.followed.include_comments(followed, last if on else None)
         return True
 

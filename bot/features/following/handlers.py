@@ -9,7 +9,7 @@ import structlog
 
 from bot.errors import UserError
 from bot.features.following import views
-from bot.features.following.following import Following, Seen, ThreadPlace
+from bot.features.following.following import Following, IssueSnapshot, ThreadPlace
 from bot.features.following.poster import ThreadPoster, built
 from bot.features.following.runs import FollowedReads, FollowerReads
 from bot.features.issues.buttons import FollowIssue, IncludeComments, StopFollowing
@@ -52,9 +52,9 @@ class FollowHandlers:
         """Keep the announcement of an issue that was created from a message up to date; never raises."""
         try:
             issue = made.issue
-            seen = Seen(issue, exposure_of(issue), bool(issue.status and issue.status.is_closed))
+            snapshot = IssueSnapshot(issue, exposure_of(issue), bool(issue.status and issue.status.is_closed))
             place = await _place_of(reply)
-            await self.following.start(reply.owner, seen, place, ts, agreed=None, created=True)
+            await self.following.start(reply.owner, snapshot, place, ts, agreed=None, created=True)
         except UserError as error:
             with suppress(NotDelivered):
                 await reply.privately(sentence(reply.wording.sentence(error)))
@@ -80,38 +80,38 @@ class FollowHandlers:
         `press` is that of the post to keep up to date, if it isn't a new one.
         """
         place = await _place_of(reply, thread)
-        seen = await self.following.may_follow(reply.owner, number, place)
+        snapshot = await self.following.may_follow(reply.owner, number, place)
         there = await self.following.there(reply.owner, number, place)
         if there and not await posting.is_deleted(reply.slack, there.channel_id, there.ts):
             await reply.privately(views.followed(there, already=True))
             return
         await self.following.make_room(reply.owner, there)
-        if seen.exposure.asks(agreed) and not place.direct:
-            await reply.privately(views.question(seen, reply.wording, place.ts))
+        if snapshot.exposure.asks(agreed) and not place.direct:
+            await reply.privately(views.question(snapshot, reply.wording, place.ts))
         elif press and place.channel_id == reply.place.channel_id:
-            await self._follow_in_post(press, reply, seen, place)
+            await self._follow_in_post(press, reply, snapshot, place)
         else:
-            await self._follow_in_new_post(reply, seen, place, agreed)
+            await self._follow_in_new_post(reply, snapshot, place, agreed)
 
     async def unfollow(self, reply: Reply, number: int) -> None:
         """`/issue 42 unfollow`: wherever the user follows it."""
         ended = await self.following.stop_all(reply.owner, number)
-        said = f"You're no longer following #{number}." if ended else f"You aren't following #{number}."
-        await reply.privately(sentence(said))
+        text = f"You're no longer following #{number}." if ended else f"You aren't following #{number}."
+        await reply.privately(sentence(text))
 
     async def _follow_in_new_post(
-        self, reply: Reply, seen: Seen, place: ThreadPlace, agreed: int | None
+        self, reply: Reply, snapshot: IssueSnapshot, place: ThreadPlace, agreed: int | None
     ) -> None:
-        number = seen.issue.id
+        number = snapshot.issue.id
         ts: str | None = None
 
         async def announce() -> PostOutcome:
             nonlocal ts
             stop = StopFollowing(issue=number)
             by = (await reply.profile()).name
-            post = views.post(seen, reply.wording, by, stop, direct=place.direct)
+            post = views.post(snapshot, reply.wording, by, stop, direct=place.direct)
             announced, ts = await reply.at(Destination(place.channel_id, place.ts or None)).post(
-                post, partial(self._may_post, reply.owner, seen, place, agreed)
+                post, partial(self._may_post, reply.owner, snapshot, place, agreed)
             )
             return announced
 
@@ -120,28 +120,30 @@ class FollowHandlers:
         if announced is not PostOutcome.YES:
             raise _not_followed(number, announced)
         if ts:
-            followed = await self.following.start(reply.owner, seen, place, ts, agreed=agreed)
+            followed = await self.following.start(reply.owner, snapshot, place, ts, agreed=agreed)
             if place.channel_id != reply.place.channel_id:
                 await reply.privately(views.followed(followed, already=False))
 
-    async def _may_post(self, owner: Owner, seen: Seen, place: ThreadPlace, agreed: int | None) -> bool:
-        return place.direct or await self.publicity.may_post(owner, seen.exposure, agreed)
+    async def _may_post(
+        self, owner: Owner, snapshot: IssueSnapshot, place: ThreadPlace, agreed: int | None
+    ) -> bool:
+        return place.direct or await self.publicity.may_post(owner, snapshot.exposure, agreed)
 
     async def _follow_in_post(
-        self, press: ButtonPress[FollowIssue], reply: Reply, seen: Seen, place: ThreadPlace
+        self, press: ButtonPress[FollowIssue], reply: Reply, snapshot: IssueSnapshot, place: ThreadPlace
     ) -> None:
         owner, channel, ts = reply.owner, place.channel_id, str(press.message.get("ts"))
         why_not = await reply.platform.conversations.why_not_share(reply.slack, owner.team_id, channel)
         if why_not is not None:
-            raise _not_followed(seen.issue.id, why_not)
+            raise _not_followed(snapshot.issue.id, why_not)
         created, poster = press.button.created, poster_of(press.message) or owner
-        stop = StopFollowing(issue=seen.issue.id, created=created)
-        message = await built(reply.slack, reply.platform, poster, seen, stop, direct=place.direct)
+        stop = StopFollowing(issue=snapshot.issue.id, created=created)
+        message = await built(reply.slack, reply.platform, poster, snapshot, stop, direct=place.direct)
         agreed = press.button.agreed
-        if not await self._may_post(owner, seen, place, agreed):
-            raise _not_followed(seen.issue.id, PostOutcome.HIDDEN)
+        if not await self._may_post(owner, snapshot, place, agreed):
+            raise _not_followed(snapshot.issue.id, PostOutcome.HIDDEN)
         await self.following.start(
-            owner, seen, place, ts, agreed=agreed, posted_by=poster.user_id, created=created
+            owner, snapshot, place, ts, agreed=agreed, posted_by=poster.user_id, created=created
         )
         if not await posting.update(reply.slack, channel, ts, message):
             await reply.privately(sentence("I'll keep this post up to date."))
@@ -168,8 +170,8 @@ class FollowHandlers:
             raise UserError("This post isn't kept up to date anymore. Follow the issue again.")
         message = views.including(press.message, pressed)
         await posting.update(reply.slack, place.channel_id, str(press.message.get("ts")), message)
-        said = "I'll quote new comments below this post." if pressed.on else "I won't quote new comments."
-        await reply.privately(sentence(said))
+        text = "I'll quote new comments below this post." if pressed.on else "I won't quote new comments."
+        await reply.privately(sentence(text))
 
 
 def _not_followed(number: int, why: PostOutcome) -> UserError:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from bot.access.access import Access
 from bot.features.due_reads import DueReads
-from bot.features.following.following import Following, Seen
+from bot.features.following.following import Following, IssueSnapshot
 from bot.features.following.poster import ThreadLine, ThreadPoster
 from bot.service.conventions import PAGE
 from bot.service.filters import IssueFilters, Sort, TimeRange
@@ -94,7 +94,7 @@ class FollowerReads(DueReads[Follower, Changes]):
         since = progress.covered_to
         updated_on = TimeRange(since=since - OVERLAP) if since and not everything else None
         numbers = sorted({one.issue_id for one in followed})
-        found: dict[int, Issue] = {}
+        issues: dict[int, Issue] = {}
         for start in range(0, len(numbers), PAGE):
             filters = IssueFilters(
                 issue_ids=tuple(numbers[start : start + PAGE]),
@@ -102,16 +102,16 @@ class FollowerReads(DueReads[Follower, Changes]):
                 updated_on=updated_on,
                 sort=(Sort("id"),),
             )
-            found |= {issue.id: issue for issue in await self.listed(owner, filters)}
+            issues |= {issue.id: issue for issue in await self.listed(owner, filters)}
         now = await self.access.store.processes.now()
         quiet = {
             one.id: one
             for one in followed
-            if everything and _quiet(one, found.get(one.issue_id), now - QUIET)
+            if everything and _quiet(one, issues.get(one.issue_id), now - QUIET)
         }
         left = [one for one in followed if one.id not in quiet]
-        changed = [one for one in left if _changed(one, found.get(one.issue_id), everything=everything)]
-        moments = [issue.updated_on for issue in found.values() if issue.updated_on]
+        changed = [one for one in left if _changed(one, issues.get(one.issue_id), everything=everything)]
+        moments = [issue.updated_on for issue in issues.values() if issue.updated_on]
         latest = max([*moments, *([since] if since else [])], default=None)
         # Not past now: an issue dated in the future would hide all others until then.
         return {follower.job.key: Changes(changed, [*quiet.values()], min(latest, now) if latest else None)}
@@ -151,7 +151,7 @@ NextStep = ChangedIssue | outcomes.PostRefused | Later | None
 class Look:
     """An issue as read, None if it isn't visible."""
 
-    seen: Seen | None
+    snapshot: IssueSnapshot | None
 
 
 class FollowedReads(DueReads[ChangedIssue, Look]):
@@ -175,12 +175,12 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
         """The same once it is known whether a line that was being added has arrived."""
         if item.job.tried_at is None or (line := ThreadLine.of(item.job.sending)) is None:
             return item
-        found = await self.poster.look_up(item.job, item.followed, line)
-        about = {"issue": item.followed.issue_id, "found": type(found).__name__}
+        outcome = await self.poster.look_up(item.job, item.followed, line)
+        about = {"issue": item.followed.issue_id, "found": type(outcome).__name__}
         log.info("line looked up", action="follow.looked_up", **about)
-        match found:
+        match outcome:
             case Later():
-                return found
+                return outcome
             case outcomes.Absent():
                 return replace(item, job=replace(item.job, tried_at=None))
             case outcomes.Unsure():
@@ -188,33 +188,33 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
                 if line.fingerprint:
                     await self._following.end([item.followed], "post unsure")
                     return Done()
-        return await self._added(item, line, found.ts if isinstance(found, outcomes.Posted) else "")
+        return await self._added(item, line, outcome.ts if isinstance(outcome, outcomes.Posted) else "")
 
     async def read(self, owner: Owner, items: Sequence[ChangedIssue]) -> Mapping[str, Look]:
         numbers = sorted({item.followed.issue_id for item in items})
         async with self.access.accounts.reading(owner, background=True) as session:
-            seen = await self._following.read_all(session, numbers)
+            snapshots = await self._following.read_all(session, numbers)
         return {
-            item.job.key: Look(seen[item.followed.issue_id])
+            item.job.key: Look(snapshots[item.followed.issue_id])
             for item in items
-            if item.followed.issue_id in seen
+            if item.followed.issue_id in snapshots
         }
 
     async def post(self, item: ChangedIssue, content: Look) -> JobOutcome:
         """Update an issue's post, or stop following the issue."""
-        one, seen = item.followed, content.seen
+        one, snapshot = item.followed, content.snapshot
         status = await self.poster.channel_status(one.owner, one.channel_id)
         if status is ChannelStatus.UNKNOWN:
             return await self.put_off(item)
-        if why := _why_not(one, seen, status):
+        if why := _why_not(one, snapshot, status):
             await self._following.end([one], why)
-        elif seen is not None:
-            return await self._show(item, seen)
+        elif snapshot is not None:
+            return await self._show(item, snapshot)
         return Done()
 
-    async def _show(self, item: ChangedIssue, seen: Seen) -> JobOutcome:
+    async def _show(self, item: ChangedIssue, snapshot: IssueSnapshot) -> JobOutcome:
         for write in (self._post, self._update, self._quote, self._tell):
-            match await write(item, seen):
+            match await write(item, snapshot):
                 case ChangedIssue() as item:
                     continue
                 case outcomes.PostRefused(status):
@@ -224,12 +224,12 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
                     return later
                 case _:  # it may not be shown anymore; the next read of it tells why
                     return await self.put_off(item)
-        now, updated_on = await self.access.store.processes.now(), seen.issue.updated_on
-        shown = [self._stored.recording(item.followed, seen_on=updated_on, changed_at=now)]
+        now, updated_on = await self.access.store.processes.now(), snapshot.issue.updated_on
+        records = [self._stored.recording(item.followed, seen_on=updated_on, changed_at=now)]
         if item.followed.seen_on == updated_on:
-            return Done(shown)
+            return Done(records)
         # Times are in whole seconds, by the service's clock: another change may still get the same one.
-        return Again(now + SAME_SECOND, {}, shown)
+        return Again(now + SAME_SECOND, {}, records)
 
     async def _refused(self, one: Followed, status: ChannelStatus | None) -> None:
         """Stop following what Slack doesn't let the bot update, and stop a live feed that it can't post."""
@@ -237,52 +237,54 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
         if not one.ts and one.digest_id is not None and status is None:
             await self.access.store.digests.stop(one.owner, [one.digest_id], Pause.REFUSED)
 
-    async def _post(self, item: ChangedIssue, seen: Seen) -> NextStep:
+    async def _post(self, item: ChangedIssue, snapshot: IssueSnapshot) -> NextStep:
         """Post an issue of a live feed, unless it is posted already."""
         return (
-            item if item.followed.ts else await self._add(item, ThreadLine.posting(item.followed, seen), seen)
+            item
+            if item.followed.ts
+            else await self._add(item, ThreadLine.posting(item.followed, snapshot), snapshot)
         )
 
-    async def _update(self, item: ChangedIssue, seen: Seen) -> NextStep:
+    async def _update(self, item: ChangedIssue, snapshot: IssueSnapshot) -> NextStep:
         """Show the issue in its post, unless the post shows it already."""
-        if seen.fingerprint == item.followed.fingerprint:
+        if snapshot.fingerprint == item.followed.fingerprint:
             return item
-        match await self.poster.update(item.job, item.followed, seen):
+        match await self.poster.update(item.job, item.followed, snapshot):
             case outcomes.Posted():
-                shown = self._stored.recording(item.followed, fingerprint=seen.fingerprint)
-                return item if await self._jobs.go_on(item.job, [shown]) else None
+                records = self._stored.recording(item.followed, fingerprint=snapshot.fingerprint)
+                return item if await self._jobs.go_on(item.job, [records]) else None
             case outcomes.PostRefused() as refused:
                 return refused
             case outcomes.Delayed(seconds):
                 return item.job.later(seconds)
         return None
 
-    async def _quote(self, item: ChangedIssue, seen: Seen) -> NextStep:
+    async def _quote(self, item: ChangedIssue, snapshot: IssueSnapshot) -> NextStep:
         """Quote the comments that are new, if they are included."""
         if item.followed.quoted_to is None:
             return item
-        for comment in seen.issue.public_comments or ():
+        for comment in snapshot.issue.public_comments or ():
             if comment.id > (item.followed.quoted_to or 0):
-                outcome = await self._add(item, ThreadLine.quoting(comment.id), seen)
+                outcome = await self._add(item, ThreadLine.quoting(comment.id), snapshot)
                 if not isinstance(outcome, ChangedIssue):
                     return outcome
                 item = outcome
         return item
 
-    async def _tell(self, item: ChangedIssue, seen: Seen) -> NextStep:
+    async def _tell(self, item: ChangedIssue, snapshot: IssueSnapshot) -> NextStep:
         """Add the line that the issue was closed or reopened, if it was; below a live feed's post, the line
         that tells who changed the status or the assignee.
         """
         one = item.followed
-        changes = seen.changes_after(one.told_to) if one.digest_id is not None else []
-        if not changes and seen.closed == one.closed:
+        changes = snapshot.changes_after(one.told_to) if one.digest_id is not None else []
+        if not changes and snapshot.closed == one.closed:
             return item
-        told = changes[-1][0].id if changes else 0
-        return await self._add(item, ThreadLine.saying(closed=seen.closed, told=told), seen)
+        journal = changes[-1][0].id if changes else 0
+        return await self._add(item, ThreadLine.saying(closed=snapshot.closed, journal=journal), snapshot)
 
-    async def _add(self, item: ChangedIssue, line: ThreadLine, seen: Seen) -> NextStep:
+    async def _add(self, item: ChangedIssue, line: ThreadLine, snapshot: IssueSnapshot) -> NextStep:
         """Add a line below the post, once."""
-        match await self.poster.add(item.job, item.followed, line, seen):
+        match await self.poster.add(item.job, item.followed, line, snapshot):
             case outcomes.Posted(ts):
                 return await self._added(item, line, ts)
             case outcomes.PostRefused() | Later() as outcome:
@@ -316,14 +318,14 @@ def _quiet(one: Followed, issue: Issue | None, since: datetime) -> bool:
     return unchanged and one.changed_at is not None and one.changed_at < since
 
 
-def _why_not(one: Followed, seen: Seen | None, status: ChannelStatus) -> str | None:
+def _why_not(one: Followed, snapshot: IssueSnapshot | None, status: ChannelStatus) -> str | None:
     """Why the thread may not be shown the issue anymore, or None."""
     if status is not ChannelStatus.OPEN:
         return f"channel {status.value}"
-    if seen is None:
+    if snapshot is None:
         return "issue not visible"
     if one.direct:
         return None
-    if seen.issue.is_private:
+    if snapshot.issue.is_private:
         return "issue private"
-    return None if seen.exposure.may_show(one.agreed_project) else "project not public"
+    return None if snapshot.exposure.may_show(one.agreed_project) else "project not public"

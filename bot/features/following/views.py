@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from bot.features.following.following import Seen
+from bot.features.following.following import IssueSnapshot
 from bot.features.issues import views as issues
 from bot.features.issues.buttons import FollowIssue, IncludeComments, StopFollowing
 from bot.features.issues.fields import CHANGEABLE
@@ -19,7 +19,7 @@ TOLD = {field.sent: field for key, field in CHANGEABLE.items() if key not in ("p
 
 
 def post(
-    seen: Seen,
+    snapshot: IssueSnapshot,
     wording: Wording,
     by: str,
     follow: FollowIssue | StopFollowing,
@@ -32,25 +32,25 @@ def post(
 
     `quotes` is whether comments are included. A `direct` one is the user's own, and a `feed`'s in no thread.
     """
-    issue = seen.issue
+    issue = snapshot.issue
     project = f" in {line(issue.project.name)}" if issue.project else ""
     did = "created" if follow.created else "shared"
     text = issues.title(issue, wording) if direct else f"{line(by)} {did} {issues.title(issue, wording)}"
     status = line(issue.status.name) if issue.status else ""
-    last = next((entry for entry in reversed(seen.history) if _did(issue, entry)), None)
+    last = next((entry for entry in reversed(snapshot.history) if _did(issue, entry)), None)
     facts = (
-        f":white_check_mark: {status}" if seen.closed else status,
+        f":white_check_mark: {status}" if snapshot.closed else status,
         issues.priority_and_assignee(issue),
         f"due {day(issue.due_date)}" if issue.due_date else "",
     )
     text = f"{text}{project}\n{' · '.join(fact for fact in facts if fact)}"
     if last:
         text = f"{text}\n{_who(last)} {series(_did(issue, last), 'and')}"
-    mine = direct and seen.mine
-    shown = section(text, issues.post_menu(issue.id, wording, follow=follow, quotes=quotes, mine=mine))
+    mine = direct and snapshot.mine
+    summary = section(text, issues.post_menu(issue.id, wording, follow=follow, quotes=quotes, mine=mine))
     alone = direct or feed or isinstance(follow, FollowIssue)
     more = () if alone else (issues.follows(issue.id, wording),)
-    return Message(text, (shown, *more))
+    return Message(text, (summary, *more))
 
 
 def _who(entry: Journal) -> str:
@@ -59,8 +59,8 @@ def _who(entry: Journal) -> str:
 
 def _did(issue: Issue, entry: Journal) -> list[str]:
     """Return an entry's changes as mrkdwn, with values only where the issue still has them."""
-    told = [detail for detail in entry.details if detail.property == "attr" and detail.name in TOLD]
-    changes = [_changed(issue, detail) for detail in told[:DETAILS]]
+    details = [detail for detail in entry.details if detail.property == "attr" and detail.name in TOLD]
+    changes = [_changed(issue, detail) for detail in details[:DETAILS]]
     return [*changes, "commented"] if entry.notes.strip() else changes
 
 
@@ -74,9 +74,9 @@ def _changed(issue: Issue, change: Change) -> str:
     return f"set the {label} to {issues.value_text(field, now)}"
 
 
-async def quote(seen: Seen, comment: Journal, wording: Wording) -> Message:
+async def quote(snapshot: IssueSnapshot, comment: Journal, wording: Wording) -> Message:
     """The line that quotes a comment."""
-    number = link(wording.url(seen.issue.id), f"#{seen.issue.id}")
+    number = link(wording.url(snapshot.issue.id), f"#{snapshot.issue.id}")
     words = await issues.quoted(comment, wording)
     text = f"{_who(comment)} commented on {number}"
     if words:
@@ -84,13 +84,13 @@ async def quote(seen: Seen, comment: Journal, wording: Wording) -> Message:
     return Message(text, (section(text),))
 
 
-def question(seen: Seen, wording: Wording, thread: str) -> Message:
+def question(snapshot: IssueSnapshot, wording: Wording, thread: str) -> Message:
     """Ask before a thread follows an issue that not everyone can see."""
-    project = line(seen.issue.project.name) if seen.issue.project else "Its project"
-    title = issues.title(seen.issue, wording)
-    said = f"{project} isn't public. Others here may not have permission to see {title}."
-    follow = FollowIssue(issue=seen.issue.id, agreed=seen.exposure.project_id, thread=thread)
-    return Message(said, (section(said), button_row(issues.FOLLOW, follow)))
+    project = line(snapshot.issue.project.name) if snapshot.issue.project else "Its project"
+    title = issues.title(snapshot.issue, wording)
+    text = f"{project} isn't public. Others here may not have permission to see {title}."
+    follow = FollowIssue(issue=snapshot.issue.id, agreed=snapshot.exposure.project_id, thread=thread)
+    return Message(text, (section(text), button_row(issues.FOLLOW, follow)))
 
 
 def followed(it: Followed, *, already: bool) -> Message:
@@ -109,9 +109,9 @@ def stopped(post: JSON, stop: StopFollowing) -> Message:
     follow = menu_option(text, FollowIssue(issue=stop.issue, created=stop.created))
     new: dict[str, JSON | None] = {stop.as_option(): follow}
     without = {IncludeComments(issue=stop.issue, on=on).as_option(): None for on in (True, False)}
-    shown = _swapped(post, new | without)
+    message = _swapped(post, new | without)
     return Message(
-        shown.text, tuple(block for block in shown.blocks if block.get("block_id") != issues.FOLLOWS)
+        message.text, tuple(block for block in message.blocks if block.get("block_id") != issues.FOLLOWS)
     )
 
 
@@ -133,19 +133,19 @@ def _swapped(post: JSON, new: Mapping[str, JSON | None]) -> Message:
     return Message(str(post.get("text")), tuple(map(swapped, post.get("blocks") or ())))
 
 
-def closed_line(seen: Seen, wording: Wording) -> Message:
-    did = ":white_check_mark: Closed" if seen.closed else ":leftwards_arrow_with_hook: Reopened"
-    text = f"{did}: {issues.title(seen.issue, wording)}"
+def closed_line(snapshot: IssueSnapshot, wording: Wording) -> Message:
+    did = ":white_check_mark: Closed" if snapshot.closed else ":leftwards_arrow_with_hook: Reopened"
+    text = f"{did}: {issues.title(snapshot.issue, wording)}"
     return Message(text, (section(text),))
 
 
-def changes_line(seen: Seen, told_to: int) -> Message:
+def changes_line(snapshot: IssueSnapshot, told_to: int) -> Message:
     """Who changed the status and the assignee since that journal: the last change of each."""
-    latest = {change.name: (_who(entry), change) for entry, change in seen.changes_after(told_to)}
+    latest = {change.name: (_who(entry), change) for entry, change in snapshot.changes_after(told_to)}
     by: dict[str, list[str]] = {}
     for who, change in latest.values():
-        by.setdefault(who, []).append(_changed(seen.issue, change))
-    closed = any(name == "status_id" for name in latest) and seen.closed
+        by.setdefault(who, []).append(_changed(snapshot.issue, change))
+    closed = any(name == "status_id" for name in latest) and snapshot.closed
     text = series([f"{who} {series(did, 'and')}" for who, did in by.items()], "and")
     text = f":white_check_mark: {text}" if closed else text
     return Message(text, (section(text),))

@@ -36,16 +36,16 @@ class HomeHandlers:
         if event.event.get("tab") == "home":
             await self.show(reply, (event.event.get("view") or {}).get("private_metadata"))
 
-    async def show(self, reply: Reply, shown: str | None, *, again: bool = False) -> None:
+    async def show(self, reply: Reply, state: str | None, *, again: bool = False) -> None:
         """Publish the user's tab twice: right away from the database, then with their open issues.
 
-        The first is skipped if `again` is set or if `shown`, the current tab's state, matches the user's.
+        The first is skipped if `again` is set or if `state`, the current tab's state, matches the user's.
         """
         stored = await self._stored(reply.owner)
         if stored is None:
             await self._publish(reply, None)
             return
-        if not (again or shown == views.state_of(stored)):
+        if not (again or state == views.state_of(stored)):
             try:
                 await self._publish(reply, stored)
             except SLACK_FAILED as error:  # the second publish may still succeed
@@ -85,6 +85,6 @@ class HomeHandlers:
         *,
         error: BotError | None = None,
     ) -> None:
-        said = reply.wording.sentence(error) if error else None
-        view = views.home(stored, open_issues, reply.wording, await reply.today(), said)
+        problem = reply.wording.sentence(error) if error else None
+        view = views.home(stored, open_issues, reply.wording, await reply.today(), problem)
         await reply.slack.views_publish(user_id=reply.owner.user_id, view=view)

@@ -53,17 +53,17 @@ def home(
     open_issues: Page[Issue] | None,
     wording: Wording,
     today: date | None,
-    said: str | None = None,
+    problem: str | None = None,
 ) -> JSON:
     """A user's tab. `stored` is None if they aren't linked.
 
-    `open_issues` is None while the service is being read, and `said` is the error if that failed.
+    `open_issues` is None while the service is being read, and `problem` is the error if that failed.
     """
     if stored is None:
-        blocks = [context(f":warning: {prose(said)}")] if said else []
+        blocks = [context(f":warning: {prose(problem)}")] if problem else []
         blocks += accounts.invitation(wording)
     else:
-        blocks = [_buttons(), *_open_issues(stored, open_issues, wording, today, said)]
+        blocks = [_buttons(), *_open_issues(stored, open_issues, wording, today, problem)]
         blocks += [*_created(stored, wording), *_digests(stored, wording), divider()]
         blocks.append(switches(stored.topics, wording))
         blocks.append(context(accounts.linked_to(wording, stored.link.name)))
@@ -86,11 +86,11 @@ def _open_issues(
     open_issues: Page[Issue] | None,
     wording: Wording,
     today: date | None,
-    said: str | None,
+    problem: str | None,
 ) -> list[Block]:
     blocks: list[Block] = [header("My open issues")]
-    if said:
-        return [*blocks, context(f":warning: {prose(said)}")]
+    if problem:
+        return [*blocks, context(f":warning: {prose(problem)}")]
     if open_issues is None:
         return [*blocks, context(LOADING)]
     if not open_issues.items:
@@ -120,15 +120,15 @@ def _created(stored: StoredItems, wording: Wording) -> list[Block]:
 
 
 def _digests(stored: StoredItems, wording: Wording) -> list[Block]:
-    found = stored.digests
-    blocks: list[Block] = [header("My digests")] if found else []
-    for digest in found[:DIGESTS]:
+    listed = stored.digests
+    blocks: list[Block] = [header("My digests")] if listed else []
+    for digest in listed[:DIGESTS]:
         switch = digests.act_button(
             DigestAction.RESUME if digest.paused else DigestAction.PAUSE, digest, digest.owner
         )
         text = f"{digests.title(digest)}\n{digests.status_line(digest, digest.owner, wording)}"
         blocks.append(section(text, accessory=switch))
-    if (more := len(found) - DIGESTS) > 0:
+    if (more := len(listed) - DIGESTS) > 0:
         command = wording.command("digest")
         blocks.append(context(f"{more} more. Type `{command}` in a channel to see its digests."))
     return blocks

@@ -45,7 +45,7 @@ INVERSE = {
 
 
 def card(
-    shown: IssueDetails,
+    details: IssueDetails,
     wording: Wording,
     description: str,
     today: date | None,
@@ -61,7 +61,7 @@ def card(
     `asks_first`, the card says why sharing asks first. `thread` is the thread where it was opened, which can
     follow it; else a direct message does.
     """
-    issue, project = shown.issue, shown.project
+    issue, project = details.issue, details.project
     blocks: list[Block] = [
         paragraph(views.rich_title(issue, wording, bold=True)),
         context(views.kind(issue, with_status=False)),
@@ -70,7 +70,7 @@ def card(
     ]
     if description:
         blocks.append(_description(issue, wording, description, whole=whole))
-    blocks += _connected(shown, wording)
+    blocks += _connected(details, wording)
     if asks_first:
         why = f"{line(project.name)} isn't public" if project else "The project may not be public"
         blocks.append(context(f"{why}, so *{views.SHARE}* asks first."))
@@ -83,7 +83,7 @@ def card(
             follow = FollowIssue(issue=issue.id, thread=thread)
             follows = views.exposing(views.FOLLOW, follow, issue, "Follow", public=public)
     first.append(follows)
-    blocks += rows(views.issue_buttons(issue.id, wording, *first, mine=shown.mine), f"issue-{issue.id}")
+    blocks += rows(views.issue_buttons(issue.id, wording, *first, mine=details.mine), f"issue-{issue.id}")
     return Message(f"#{issue.id} {line(issue.subject)} · {views.kind(issue)}", tuple(blocks))
 
 
@@ -102,10 +102,10 @@ def _description(issue: Issue, wording: Wording, description: str, *, whole: boo
         end = max(description.rfind(space, SUMMARY // 2, SUMMARY) for space in " \n")
         short = cut(description, end + 1 if end > 0 else SUMMARY)
         return section(short, button("Show more", ShowMore(issue=issue.id)))
-    shown = cut(description, DESCRIPTION)
-    complete = shown == description and len(issue.description or "") <= MAX_CONVERTED
+    text = cut(description, DESCRIPTION)
+    complete = text == description and len(issue.description or "") <= MAX_CONVERTED
     rest = link(wording.url(issue.id), f"Read the rest in {wording.service}")
-    return section(shown if complete else f"{shown}\n{rest}")
+    return section(text if complete else f"{text}\n{rest}")
 
 
 def _facts(issue: Issue, today: date | None) -> list[tuple[str, str]]:
@@ -127,9 +127,9 @@ def _facts(issue: Issue, today: date | None) -> list[tuple[str, str]]:
     return [(label, value) for label, value in facts if value][:FACTS]
 
 
-def _connected(shown: IssueDetails, wording: Wording) -> list[Block]:
+def _connected(details: IssueDetails, wording: Wording) -> list[Block]:
     """The parent, subtasks, related issues and files, if there are any."""
-    issue, url = shown.issue, wording.url
+    issue, url = details.issue, wording.url
 
     def named(number: int, subject: str | None) -> str:
         return link(url(number), f"#{number} {shortened(subject, SUBJECT)}" if subject else f"#{number}")
@@ -138,13 +138,13 @@ def _connected(shown: IssueDetails, wording: Wording) -> list[Block]:
         outward = relation.issue_id == issue.id
         other = (relation.issue_to_id if outward else relation.issue_id) or 0
         how = (RELATIONS if outward else INVERSE).get(relation.relation_type, relation.relation_type)
-        return f"{bold(how.capitalize())} {named(other, shown.subjects.get(other))}"
+        return f"{bold(how.capitalize())} {named(other, details.subjects.get(other))}"
 
     lines = []
     if issue.parent:
-        lines.append(f"*Parent issue* {named(issue.parent.id, shown.subjects.get(issue.parent.id))}")
-    if shown.children:
-        lines.append(f"*Subtasks* {_first([named(child.id, child.subject) for child in shown.children])}")
+        lines.append(f"*Parent issue* {named(issue.parent.id, details.subjects.get(issue.parent.id))}")
+    if details.children:
+        lines.append(f"*Subtasks* {_first([named(child.id, child.subject) for child in details.children])}")
     lines += map(related, issue.relations[:LISTED])
     if issue.attachments:
         files = [

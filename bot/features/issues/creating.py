@@ -59,7 +59,7 @@ class Created:
     requested_private: bool = False
     mention: str | None = None  # the assignee's Slack user, if they are to be mentioned
     similar: tuple[Issue, ...] = ()
-    seen: Exposure = UNREAD
+    exposure: Exposure = UNREAD
 
     @property
     def exposed(self) -> bool:
@@ -106,12 +106,12 @@ class IssueCreator:
         reading = asyncio.create_task(publicity) if publicity else None
         try:
             issue = await self._once(session, new, attempted_at, upload)
-            alike, seen = await asyncio.gather(_found(looking, ()), _found(reading, unread))
+            alike, exposure = await asyncio.gather(_found(looking, ()), _found(reading, unread))
         except Refused as error:
             raise await self._refused(error, meant) from None
         finally:
             await _canceled(looking, reading)
-        return await self._made(meant, source, issue, seen.about(issue), alike)
+        return await self._made(meant, source, issue, exposure.about(issue), alike)
 
     async def find(
         self, owner: Owner, draft: fields.Draft, channel: Channel | None, since: datetime, source: Source
@@ -161,7 +161,7 @@ class IssueCreator:
         meant: Meant,
         source: Source | None,
         issue: Issue,
-        seen: Exposure,
+        exposure: Exposure,
         alike: Sequence[Issue] = (),
     ) -> Created:
         """The issue, compared with what was meant, and recorded."""
@@ -172,7 +172,7 @@ class IssueCreator:
         changes = service_changes(compared, meant.new.custom_fields, issue)
         mention = await self.issues.assignee_to_mention(owner, issue)
         others = tuple(other for other in alike if other.id != issue.id)
-        created = Created(issue, meant.project, changes, draft.private, mention, others, seen)
+        created = Created(issue, meant.project, changes, draft.private, mention, others, exposure)
         await self._record(owner, created, source)
         return created
 
@@ -194,8 +194,8 @@ class IssueCreator:
     ) -> Issue:
         """Create the issue. If the response is lost, look for it. Raises OutcomeUnknown if it isn't found."""
         if attempted_at:
-            if found := await self._find_own(session, new, attempted_at):
-                return found
+            if issue := await self._find_own(session, new, attempted_at):
+                return issue
             session = await self.access.accounts.reverified(session)
         if upload and (uploads := await upload(session)):
             new = new.model_copy(update={"uploads": uploads})
@@ -205,10 +205,10 @@ class IssueCreator:
             return await self.access.client.create_issue(session.key, new)
         except OutcomeUnknown:
             find = partial(self._find_own, session, new, started)
-            found = await poll_until_found(find, self.access.delays.lookups)
-            if found is None:
+            issue = await poll_until_found(find, self.access.delays.lookups)
+            if issue is None:
                 raise
-            return found
+            return issue
 
     async def _find_own(self, session: Session, new: NewIssue, since: datetime) -> Issue | None:
         """The user's own issue with this subject, created since `since`."""

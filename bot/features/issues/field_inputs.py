@@ -44,8 +44,8 @@ def _element(
     refs: Sequence[Ref],
 ) -> Element:
     listed, action_id = {ref.id for ref in refs}, ChooseValue.action
-    held = [one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, Ref)]
-    unlisted = (ref for ref in held if ref.id not in listed)
+    current = [one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, Ref)]
+    unlisted = (ref for ref in current if ref.id not in listed)
     known = [(str(ref.id), ref.name) for ref in (*unlisted, *refs)]
     match field.kind:
         case FieldType.CHOICE | FieldType.PERSON:
@@ -75,13 +75,13 @@ def _element(
 
 def custom_input(
     custom: CustomField,
-    held: str | tuple[str, ...] | None,
+    entered: str | tuple[str, ...] | None,
     tag: str,
     *,
     needed: bool = False,
     hint: str | None = None,
 ) -> Block:
-    name, given = f"cf_{custom.id}", (held,) if isinstance(held, str) else held or ()
+    name, given = f"cf_{custom.id}", (entered,) if isinstance(entered, str) else entered or ()
     values = [value for value in map(custom.known, given) if not is_hashed_value(value)]
     if custom.is_list or (needed and custom.values):
         name += tag
@@ -109,10 +109,10 @@ def focus(blocks: Sequence[Block], name: str | None) -> None:
 def custom_values(custom: CustomField, typed: str) -> list[JSON]:
     """Options for a custom field: matching known values, and the typed one, because there may be others."""
     typed = typed.strip()
-    found = [value for value in custom.values if typed.casefold() in value.casefold()]
-    if typed and typed == option_value(typed) and custom.known(typed) not in found:
-        found.append(typed)
-    return [text_option(value) for value in found[: forms.LIST]]
+    matches = [value for value in custom.values if typed.casefold() in value.casefold()]
+    if typed and typed == option_value(typed) and custom.known(typed) not in matches:
+        matches.append(typed)
+    return [text_option(value) for value in matches[: forms.LIST]]
 
 
 def names_in(view: JSON) -> frozenset[str]:
@@ -168,11 +168,11 @@ def hours_as_typed(values: forms.Values) -> dict[str, str]:
 
 
 def entered_custom_fields(values: forms.Values) -> dict[int, str | tuple[str, ...]]:
-    found: dict[int, str | tuple[str, ...]] = {}
+    entered: dict[int, str | tuple[str, ...]] = {}
     for name in values.named("cf_"):
         if value := values.text(name) or values.chosen(name) or values.all_chosen(name):
-            found[forms.number_in(name[3:])] = value
-    return found
+            entered[forms.number_in(name[3:])] = value
+    return entered
 
 
 def hidden_fields(keys: Collection[str], issue: Issue) -> list[str]:
@@ -195,13 +195,13 @@ class OptionReader:
 
     def fields(self, fields: Iterable[Field]) -> dict[str, Value | None]:
         """The values of the fields that were typed, by option key; None for one that can't be read."""
-        found = {}
+        values = {}
         for field in fields:
             if typed := self._parsed.options.get(field.key):
-                found[field.key] = self._read(field.name, partial(self._value, field))
-                if field.kind is FieldType.HOURS and found[field.key] is None:
+                values[field.key] = self._read(field.name, partial(self._value, field))
+                if field.kind is FieldType.HOURS and values[field.key] is None:
                     self.unread[field.key] = typed[0].text
-        return found
+        return values
 
     def text(self, key: str) -> str | None:
         return self._read(key, partial(values.name, self._parsed, key))

@@ -266,13 +266,13 @@ async def resolved(
     A misspelled name has the value that it probably means; other such names have none. Of a list, the first
     `TOLD` such names are told.
     """
-    found: dict[str, ResolvedValue] = {}
+    values: dict[str, ResolvedValue] = {}
     errors: list[WrongField] = []
     parts = draft.parts
     for key, value in draft.values.items():
         field = FIELDS[key]
         if field.choices is None:
-            found[key] = value
+            values[key] = value
             continue
         refs, wrong = [], 0
         looked_up = field.known(catalog) if field.choices in parts else ()
@@ -291,8 +291,8 @@ async def resolved(
                     errors.append(WrongField(field.name, error))
                     refs += filter(None, [probable(error)])
         if refs:
-            found[key] = tuple(refs) if field.kind is FieldType.PEOPLE else refs[0]
-    return found, errors
+            values[key] = tuple(refs) if field.kind is FieldType.PEOPLE else refs[0]
+    return values, errors
 
 
 def request(
@@ -315,12 +315,12 @@ def custom_inputs(draft: Draft, catalog: Catalog) -> tuple[CustomFieldInput, ...
 
     Raises WrongField for an option of a list that doesn't have it anymore.
     """
-    found = []
+    inputs = []
     for number, value in draft.custom_fields.items():
         known = catalog.custom_field(number).known
         meant = known(value) if isinstance(value, str) else tuple(map(known, value))
         if any(map(is_hashed_value, (meant,) if isinstance(meant, str) else meant)):
             gone = UserError("This value isn't in the list anymore. Choose another one.")
             raise WrongField(f"cf_{number}", gone)
-        found.append(CustomFieldInput(id=number, value=meant))
-    return tuple(found)
+        inputs.append(CustomFieldInput(id=number, value=meant))
+    return tuple(inputs)

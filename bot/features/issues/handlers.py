@@ -64,30 +64,30 @@ class IssueHandlers:
         in_form = reply.in_form or reply.place.home
         if in_form and not (whole or again):
             await reply.open(forms.loading(f"#{number}"))
-        shown = await self.issues.show(reply.owner, number)
-        message = await self._card(reply, shown, shareable=not in_form, whole=whole)
+        details = await self.issues.show(reply.owner, number)
+        message = await self._card(reply, details, shareable=not in_form, whole=whole)
         if in_form:
-            await reply.show(forms.said(f"#{number}", message.blocks))
+            await reply.show(forms.result(f"#{number}", message.blocks))
         else:
             await reply.privately(message, replace=whole or again)
 
     async def options(self, request: OptionsRequest, reply: Reply, *, own_first: bool = False) -> list[JSON]:
         """Issues of all projects by number or subject; `own_first` as in `Issues.suggest`."""
-        found = await self.issues.suggest(reply.owner, request.text, own_first=own_first)
-        return [views.issue_option(issue) for issue in found]
+        issues = await self.issues.suggest(reply.owner, request.text, own_first=own_first)
+        return [views.issue_option(issue) for issue in issues]
 
-    async def _card(self, reply: Reply, shown: IssueDetails, **how: bool) -> Message:
-        description = await reply.wording.mrkdwn(shown.issue.description)
+    async def _card(self, reply: Reply, details: IssueDetails, **how: bool) -> Message:
+        description = await reply.wording.mrkdwn(details.issue.description)
         today, thread = await reply.today(), reply.place.thread_ts
-        return card(shown, reply.wording, description, today, thread=thread, **how)
+        return card(details, reply.wording, description, today, thread=thread, **how)
 
     async def share_pressed(self, press: ButtonPress[ShareIssue | ShareListedIssue], reply: Reply) -> None:
         """*Share here*. Show the card, which asks, unless everyone can see the issue or it has asked."""
         agreed = press.button.agreed if isinstance(press.button, ShareIssue) else None
-        if seen := await self.share(reply, press.button.issue, agreed):
-            project = KnownProject.of(seen.project) if seen.project else None
-            shown = replace(await self.issues.show(reply.owner, press.button.issue), project=project)
-            await reply.privately(await self._card(reply, shown, asks_first=True))
+        if exposure := await self.share(reply, press.button.issue, agreed):
+            project = KnownProject.of(exposure.project) if exposure.project else None
+            details = replace(await self.issues.show(reply.owner, press.button.issue), project=project)
+            await reply.privately(await self._card(reply, details, asks_first=True))
 
     async def share(self, reply: Reply, number: int, agreed: int | None) -> Exposure | None:
         """Post an issue in the conversation, read with the user's key.
@@ -95,11 +95,11 @@ class IssueHandlers:
         Returns it instead if not everyone can see it, unless it is in the project that the user `agreed` to
         show. Raises UserError.
         """
-        seen = await self.publicity.of(reply.owner, number)
-        if (issue := seen.issue) is None or issue.is_private:
+        exposure = await self.publicity.of(reply.owner, number)
+        if (issue := exposure.issue) is None or issue.is_private:
             raise UserError("#{number} is private, so it can't be shared.", number=number)
-        if seen.asks(agreed):
-            return seen
+        if exposure.asks(agreed):
+            return exposure
         where = f"{reply.place.channel_id}:{reply.place.thread_ts or ''}"
         twice = f"share:{reply.owner.team_id}:{reply.owner.user_id}:{where}:{number}"
 
@@ -108,7 +108,7 @@ class IssueHandlers:
             follow = FollowIssue(issue=number) if reply.place.thread_ts else None
             does = f"{(await reply.profile()).name} shared"
             post = views.posted(does, issue, reply.wording, mention, follow)
-            may_post = partial(self.publicity.may_post, reply.owner, seen, agreed)
+            may_post = partial(self.publicity.may_post, reply.owner, exposure, agreed)
             return (await reply.post(post, may_post))[0]
 
         announced = await reply.announce_once(twice, announce)
@@ -189,13 +189,13 @@ class IssueHandlers:
             return None
         if reply.place.direct:
             return PostOutcome.NOWHERE
-        return await reply.why_not_post() or (PostOutcome.HIDDEN if made.seen.hidden else PostOutcome.YES)
+        return await reply.why_not_post() or (PostOutcome.HIDDEN if made.exposure.hidden else PostOutcome.YES)
 
     async def _announce(
         self, reply: Reply, made: Created, *, followed: bool
     ) -> tuple[PostOutcome, str | None]:
         issue, does = made.issue, f"{(await reply.profile()).name} created"
-        may_post = partial(self.publicity.may_post, reply.owner, made.seen)
+        may_post = partial(self.publicity.may_post, reply.owner, made.exposure)
         kept = views.posted(
             does, issue, reply.wording, made.mention, StopFollowing(issue=issue.id, created=True)
         )

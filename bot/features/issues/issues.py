@@ -105,19 +105,19 @@ class Issues:
     async def show(self, owner: Owner, number: int) -> IssueDetails:
         """One issue as the user sees it. Raises UserError if they can't see it, NotLinked, ServiceError."""
         async with self.access.accounts.reading(owner) as session:
-            found = await self._detailed_or(
+            detailed = await self._detailed_or(
                 session,
                 number,
                 ON_CARD,
                 lambda: asyncio.gather(self.one(session, number), self._children(session, number)),
             )
-            issue, children = (found, found.children) if isinstance(found, Issue) else found
+            issue, children = (detailed, detailed.children) if isinstance(detailed, Issue) else detailed
             others = (r.issue_to_id if r.issue_id == number else r.issue_id for r in issue.relations)
             named = {other for other in (*others, issue.parent and issue.parent.id) if other}
-            others_seen, project = await asyncio.gather(
+            linked, project = await asyncio.gather(
                 self.several(session, sorted(named)), self._project_of(session, issue)
             )
-            subjects = {n: other.subject for n, other in others_seen.items()}
+            subjects = {n: other.subject for n, other in linked.items()}
             return IssueDetails(issue, children, subjects, project, assigned_to(session, issue))
 
     async def suggest(
@@ -168,11 +168,11 @@ class Issues:
 
     async def several(self, session: Session, numbers: Sequence[int]) -> dict[int, Issue]:
         """The first MAX_NUMBERS of these issues, without those that the user can't see."""
-        if not (wanted := numbers[:MAX_NUMBERS]):
+        if not (requested := numbers[:MAX_NUMBERS]):
             return {}
-        filters = IssueFilters(issue_ids=tuple(wanted), status="any")
-        page = await self.access.client.list_issues(session.key, filters, limit=len(wanted))
-        return {issue.id: issue for issue in page.items if issue.id in wanted}
+        filters = IssueFilters(issue_ids=tuple(requested), status="any")
+        page = await self.access.client.list_issues(session.key, filters, limit=len(requested))
+        return {issue.id: issue for issue in page.items if issue.id in requested}
 
     async def _detailed_or(
         self,
@@ -235,12 +235,12 @@ class Issues:
             await self.send(session, before.id, changes)
         except OutcomeUnknown as error:
             lost = error
-        seen = await self._look(session, before.id, arrived if lost else None, read or self.one)
-        if seen is None:
+        issue = await self._look(session, before.id, arrived if lost else None, read or self.one)
+        if issue is None:
             raise lost or OutcomeUnknown("PUT", f"/issues/{before.id}.json", None, "could not be read again")
-        if lost and not arrived(seen):
+        if lost and not arrived(issue):
             raise UpdateUnconfirmed(before.id)
-        return seen
+        return issue
 
     async def send(self, session: Session, number: int, changes: IssueChanges) -> None:
         """Send `changes`. Raises UpdatesUnsupported, IssueNotFound, and ServiceError."""
@@ -269,8 +269,8 @@ class Issues:
         filters = IssueFilters(parent_ids=(number,), status=status, sort=(Sort("id"),))
         subtasks: list[Issue] = []
         with suppress(ServiceError):
-            found = (await self.access.client.list_issues(session.key, filters, limit=SUGGESTED)).items
-            subtasks = [one for one in found if one.parent and one.parent.id == number]
+            matches = (await self.access.client.list_issues(session.key, filters, limit=SUGGESTED)).items
+            subtasks = [one for one in matches if one.parent and one.parent.id == number]
         if not subtasks:
             return None
         if derived:
@@ -298,14 +298,14 @@ class Issues:
         self, session: Session, number: int, arrived: Callable[[Issue], bool] | None, read: FetchIssue
     ) -> Issue | None:
         """The issue after the change, None if it can't be read. With `arrived`, read until that is true."""
-        seen: Issue | None = None
+        issue: Issue | None = None
         for wait in (0.0, *self.access.delays.lookups):
             await asyncio.sleep(wait)
             with suppress(ServiceError, UserError):
-                seen = await read(session, number)
-                if arrived is None or arrived(seen):
+                issue = await read(session, number)
+                if arrived is None or arrived(issue):
                     break
-        return seen
+        return issue
 
 
 def assigned_to(session: Session, issue: Issue) -> bool:
@@ -343,23 +343,23 @@ def fields_named(sentences: Sequence[str], custom_fields: Sequence[CustomField])
     labels |= {field.label.casefold(): field.name for field in FIELDS.values()}
     labels |= {field.name.casefold(): f"cf_{field.id}" for field in custom_fields}
     longest_first = sorted(labels, key=len, reverse=True)
-    found = (
-        next((labels[label] for label in longest_first if said.casefold().startswith(label)), None)
-        for said in sentences
+    names = (
+        next((labels[label] for label in longest_first if text.casefold().startswith(label)), None)
+        for text in sentences
     )
-    return tuple(dict.fromkeys(name for name in found if name))
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 @dataclass(frozen=True)
 class ServiceChange:
     """A value that the service replaced, or dropped if `got` is None; `field` is None for a custom field.
 
-    `wanted` is None for a value that should be cleared, and `kept` says that the issue had what is got.
+    `requested` is None for a value that should be cleared, and `kept` says that the issue had what is got.
     """
 
     label: str
     field: Field | None
-    wanted: ResolvedValue | None
+    requested: ResolvedValue | None
     got: ResolvedValue | None
     kept: bool = False
 
@@ -368,29 +368,29 @@ def service_changes(
     meant: Mapping[str, ResolvedValue | None], custom_fields: Sequence[CustomFieldInput], got: Issue
 ) -> tuple[ServiceChange, ...]:
     """The values, by option key, that the service replaced or dropped, except privacy."""
-    found = []
-    for key, wanted in meant.items():
-        if (field := CHANGEABLE.get(key)) and not same(wanted, answer := field.answered(got)):
-            found.append(ServiceChange(field.label, field, wanted, answer))
+    changes = []
+    for key, requested in meant.items():
+        if (field := CHANGEABLE.get(key)) and not same(requested, answer := field.answered(got)):
+            changes.append(ServiceChange(field.label, field, requested, answer))
     answers = {custom.id: custom for custom in got.custom_fields}
     for custom in custom_fields:
-        held = answers.get(custom.id)
-        asked, values = texts(custom), texts(held)
+        saved = answers.get(custom.id)
+        asked, values = texts(custom), texts(saved)
         if sorted(values) != sorted(asked):
-            label = held.name if held else f"cf_{custom.id}"
-            found.append(ServiceChange(label, None, ", ".join(asked) or None, ", ".join(values) or None))
-    return tuple(found)
+            label = saved.name if saved else f"cf_{custom.id}"
+            changes.append(ServiceChange(label, None, ", ".join(asked) or None, ", ".join(values) or None))
+    return tuple(changes)
 
 
-def same(wanted: ResolvedValue | None, answer: ResolvedValue | None) -> bool:
+def same(requested: ResolvedValue | None, answer: ResolvedValue | None) -> bool:
     """Whether two values of a field are the same to the service."""
-    if isinstance(wanted, Ref) and isinstance(answer, Ref):
-        return wanted.id == answer.id
-    if isinstance(wanted, Decimal) and isinstance(answer, Decimal):
-        return abs(wanted - answer) <= HALF_MINUTE
-    if isinstance(wanted, str) and isinstance(answer, str):
-        return wanted.strip().splitlines() == answer.strip().splitlines()
-    return wanted == answer
+    if isinstance(requested, Ref) and isinstance(answer, Ref):
+        return requested.id == answer.id
+    if isinstance(requested, Decimal) and isinstance(answer, Decimal):
+        return abs(requested - answer) <= HALF_MINUTE
+    if isinstance(requested, str) and isinstance(answer, str):
+        return requested.strip().splitlines() == answer.strip().splitlines()
+    return requested == answer
 
 
 def texts(field: CustomFieldInput | CustomFieldValue | None) -> tuple[str, ...]:
@@ -400,11 +400,11 @@ def texts(field: CustomFieldInput | CustomFieldValue | None) -> tuple[str, ...]:
 
 def fingerprints(issue: Issue) -> dict[str, str]:
     """Return a mark of each value by the form's names, to notice that somebody changed it."""
-    fields = {field.name: fingerprint(*_shown(field.answered(issue))) for field in CHANGEABLE.values()}
+    fields = {field.name: fingerprint(*_form_values(field.answered(issue))) for field in CHANGEABLE.values()}
     return fields | {f"cf_{field.id}": fingerprint(*texts(field)) for field in issue.custom_fields}
 
 
-def _shown(value: ResolvedValue | None) -> tuple[str, ...]:
+def _form_values(value: ResolvedValue | None) -> tuple[str, ...]:
     """What a form's field holds for a value."""
     match value:
         case Ref():

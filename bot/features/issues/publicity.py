@@ -105,41 +105,41 @@ class Publicity:
         async with self.access.accounts.reading(owner) as session:
             return await self.read(session, exposure_of(await self.issues.detailed(session, number)))
 
-    async def now(self, owner: Owner, seen: Exposure) -> Exposure:
+    async def now(self, owner: Owner, exposure: Exposure) -> Exposure:
         """The same with its project as it is now."""
         async with self.access.accounts.reading(owner) as session:
-            return await self.read(session, seen)
+            return await self.read(session, exposure)
 
-    async def read(self, session: Session, seen: Exposure) -> Exposure:
+    async def read(self, session: Session, exposure: Exposure) -> Exposure:
         """The same with its project as it is now."""
         read_at, project = time.monotonic(), None
-        if seen.project_id is not None:
-            project = await visible_project(self.access.client, session, seen.project_id)
-        return replace(seen, project=project, read_at=read_at)
+        if exposure.project_id is not None:
+            project = await visible_project(self.access.client, session, exposure.project_id)
+        return replace(exposure, project=project, read_at=read_at)
 
-    async def may_post(self, owner: Owner, seen: Exposure, agreed: int | None = None) -> bool:
+    async def may_post(self, owner: Owner, exposure: Exposure, agreed: int | None = None) -> bool:
         """Whether a channel may see it, called right before the post; reads again whatever is too old."""
         oldest = time.monotonic() - self.access.timings.fresh
-        if min(seen.issue_at, seen.read_at) >= oldest or not seen.may_show(seen.project_id):
-            return seen.may_show(agreed)
+        if min(exposure.issue_at, exposure.read_at) >= oldest or not exposure.may_show(exposure.project_id):
+            return exposure.may_show(agreed)
         try:
             # A key that no longer works shows what everyone can see: it needs no verification here.
             link = await self.access.store.links.required(owner)
             session = Session(owner, link.key, link.user_id, link.name)
-            if seen.issue is None or seen.issue_at >= oldest:
-                return (await self.read(session, seen)).may_show(agreed)
-            return (await self._again(session, seen, seen.issue.id)).may_show(agreed)
+            if exposure.issue is None or exposure.issue_at >= oldest:
+                return (await self.read(session, exposure)).may_show(agreed)
+            return (await self._again(session, exposure, exposure.issue.id)).may_show(agreed)
         except (ServiceError, UserError) as error:
             log.info("publicity not read", action="publicity.not_read", error=type(error).__name__)
         except Exception:  # the work is done by now, only its announcement isn't
             log.exception("publicity not read", action="publicity.not_read")
         return False
 
-    async def _again(self, session: Session, seen: Exposure, number: int) -> Exposure:
+    async def _again(self, session: Session, exposure: Exposure, number: int) -> Exposure:
         """Return its current issue and project, read concurrently: the post's turn has come."""
         reading = self.issues.detailed(session, number)
-        issue, now = await asyncio.gather(reading, self.read(session, seen))
-        if (moved := exposure_of(issue)).project_id != seen.project_id:
+        issue, now = await asyncio.gather(reading, self.read(session, exposure))
+        if (moved := exposure_of(issue)).project_id != exposure.project_id:
             return await self.read(session, moved)
         return replace(now, issue=issue)
 
@@ -155,12 +155,12 @@ class Publicity:
         async with self.access.accounts.reading(owner) as session:
             visible = await self.issues.several(session, numbers)
             hidden = await self.access.store.created_issues.refused_privacy()
-            found = [exposure_of(visible[n]) for n in numbers if n in visible and n not in hidden]
-            read = await asyncio.gather(*(self.read_or_hidden(session, each) for each in found))
+            exposures = [exposure_of(visible[n]) for n in numbers if n in visible and n not in hidden]
+            read = await asyncio.gather(*(self.read_or_hidden(session, each) for each in exposures))
         return [each for each in read if each.may_show()]
 
-    async def read_or_hidden(self, session: Session, seen: Exposure) -> Exposure:
+    async def read_or_hidden(self, session: Session, exposure: Exposure) -> Exposure:
         """Return the result of `read`, or an exposure that shows nothing if the project can't be read."""
         with suppress(ServiceError):
-            return await self.read(session, seen)
-        return replace(seen, project=None, read_at=time.monotonic())
+            return await self.read(session, exposure)
+        return replace(exposure, project=None, read_at=time.monotonic())

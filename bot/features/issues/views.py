@@ -129,8 +129,8 @@ def comments_option(number: int, *, on: bool) -> JSON:
 
 def follows(number: int, wording: Wording) -> Block:
     """Says that the post is kept up to date."""
-    said = f"Updates to {link(wording.url(number), f'#{number}')} appear in this thread."
-    return context(said) | {"block_id": FOLLOWS}
+    text = f"Updates to {link(wording.url(number), f'#{number}')} appear in this thread."
+    return context(text) | {"block_id": FOLLOWS}
 
 
 def _menu(
@@ -181,16 +181,16 @@ def posted(
     `mention` is the assignee's Slack user, if they are to be mentioned; `follow` is for a post in a thread.
     """
     project = f" in {line(issue.project.name)}" if issue.project else ""
-    said = f"{line(does)} {title(issue, wording)}{project}"
+    subject = f"{line(does)} {title(issue, wording)}{project}"
     assignee = f"<@{mention}>" if mention else name_of(issue.assigned_to)
-    facts = (said, name_of(issue.priority), assignee and f"assigned to {assignee}")
+    facts = (subject, name_of(issue.priority), assignee and f"assigned to {assignee}")
     text = " · ".join(fact for fact in facts if fact)
-    shown = section(text, post_menu(issue.id, wording, follow=follow))
+    summary = section(text, post_menu(issue.id, wording, follow=follow))
     more = [follows(issue.id, wording)] if isinstance(follow, buttons.StopFollowing) else []
-    return Message(text, (shown, *more))
+    return Message(text, (summary, *more))
 
 
-def told(text: str, issue: Issue, wording: Wording, thread: str | None) -> Message:
+def action_post(text: str, issue: Issue, wording: Wording, thread: str | None) -> Message:
     """Return the post of another action on an issue, in a thread, as mrkdwn, with its menu."""
     return Message(text, (section(text, post_menu(issue.id, wording, thread=thread)),))
 
@@ -250,8 +250,8 @@ def created(
         changed = "\n".join(f"• {service_change(change, service)}" for change in made.changes)
         blocks.append(section(f"{service} didn't save everything as you entered it:\n{changed}"))
     for other in made.similar:
-        said = f":mag: Possible duplicate: {title(other, wording)} · {priority_and_assignee(other)}"
-        blocks.append(section(said, button("Show issue", buttons.ShowIssue(issue=other.id))))
+        duplicate = f":mag: Possible duplicate: {title(other, wording)} · {priority_and_assignee(other)}"
+        blocks.append(section(duplicate, button("Show issue", buttons.ShowIssue(issue=other.id))))
     blocks += [context(prose(note)) for note in notes]
     if not (made.exposed or announced in (PostOutcome.YES, PostOutcome.NOWHERE)):
         private = "I didn't post this in the channel because the issue is private."
@@ -264,18 +264,20 @@ def created(
 def service_change(change: ServiceChange, service: str) -> str:
     """What the service made of a value that it replaced or dropped, in mrkdwn."""
     label = line(change.label)
-    if change.wanted is None:
+    if change.requested is None:
         return (
             f"{label} is still {value_text(change.field, change.got)}."
             if change.got
             else f"{label} wasn't saved."
         )
-    wanted = value_text(change.field, change.wanted)
+    requested = value_text(change.field, change.requested)
     if change.kept and change.got is not None:
-        return f"{label} is still {value_text(change.field, change.got)}. {service} didn't accept {wanted}."
+        return (
+            f"{label} is still {value_text(change.field, change.got)}. {service} didn't accept {requested}."
+        )
     if change.got is not None:
-        return f"{label} is {value_text(change.field, change.got)}, not {wanted}."
-    return f"{label} {wanted} wasn't saved." if change.field else f"{label} wasn't saved."
+        return f"{label} is {value_text(change.field, change.got)}, not {requested}."
+    return f"{label} {requested} wasn't saved." if change.field else f"{label} wasn't saved."
 
 
 def value_text(field: Field | None, value: ResolvedValue) -> str:
@@ -386,8 +388,8 @@ def exposing(
     if public:
         return button(text, carries)
     carries = carries.model_copy(update={"agreed": issue.project.id if issue.project else None})
-    said = "Its project isn't public. Others here may not have permission to see it."
-    return button(text, carries, confirm=confirm(f"{verb} this issue here?", said, f"{verb} issue"))
+    warning = "Its project isn't public. Others here may not have permission to see it."
+    return button(text, carries, confirm=confirm(f"{verb} this issue here?", warning, f"{verb} issue"))
 
 
 async def quoted(comment: Journal, wording: Wording) -> str:

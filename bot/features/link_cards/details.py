@@ -81,16 +81,16 @@ class LinkDetails:
         )
         if may is False or (may is None and no_choice):
             return {}
-        found = {
+        offered = {
             "status": _with(issue.status, statuses) if len(statuses) > 1 else (),
             "priority": _with(issue.priority, catalog.lists["priorities"]),
             "assignee": _with(issue.assigned_to, with_me(catalog.lists["assignees"], session.user_id)),
         }
-        found = {key: choices for key, choices in found.items() if choices}
-        return found | {"due_date": ()} if found else {}
+        offered = {key: choices for key, choices in offered.items() if choices}
+        return offered | {"due_date": ()} if offered else {}
 
 
-def _with(held: Ref | None, choices: tuple[Ref, ...]) -> tuple[Ref, ...]:
+def _with(current: Ref | None, choices: tuple[Ref, ...]) -> tuple[Ref, ...]:
     """The choices with the one that the issue has, as many as a select takes."""
-    unlisted = (held,) if held and held.id not in {ref.id for ref in choices[: CHOICES - 1]} else ()
+    unlisted = (current,) if current and current.id not in {ref.id for ref in choices[: CHOICES - 1]} else ()
     return (*unlisted, *choices)[:CHOICES]

@@ -103,13 +103,13 @@ class LinkHandlers:
         return own.done
 
     async def _unfurl(self, reply: Reply, channel: str, ts: str, urls: dict[int, str]) -> frozenset[int]:
-        seen = await self.publicity.public(reply.owner, tuple(urls))
-        numbers = [each.issue.id for each in seen if each.issue]
+        exposures = await self.publicity.public(reply.owner, tuple(urls))
+        numbers = [each.issue.id for each in exposures if each.issue]
         counted = await asyncio.gather(*(self._comments_or_none(reply, number) for number in numbers))
         comments = dict(zip(numbers, counted, strict=True))
         for with_entities in (True, False):
-            seen = [each for each in seen if await self.publicity.may_post(reply.owner, each)]
-            issues = [each.issue for each in seen if each.issue]
+            exposures = [each for each in exposures if await self.publicity.may_post(reply.owner, each)]
+            issues = [each.issue for each in exposures if each.issue]
             if not issues:
                 break
             unfurls = {urls[issue.id]: views.card(issue, reply.wording) for issue in issues}
@@ -143,13 +143,13 @@ class LinkHandlers:
     async def _details(self, reply: Reply, number: int, done: Edited | None = None) -> JSON:
         """Return the details, or why they can't be shown; after an edit, at least the saved issue."""
         try:
-            shown = await self.details.read(reply.owner, number)
+            details = await self.details.read(reply.owner, number)
         except BotError as error:
             if done is None:
                 return {"error": views.refused(*_refusal(reply, error))}
-            shown = EntityDetails(done.issue, {})
-        description = await reply.wording.mrkdwn(shown.issue.description)
-        return {"metadata": views.details(shown, reply.wording, description)}
+            details = EntityDetails(done.issue, {})
+        description = await reply.wording.mrkdwn(details.issue.description)
+        return {"metadata": views.details(details, reply.wording, description)}
 
     async def assign_pressed(self, press: ButtonPress[AssignInDetails], reply: Reply) -> None:
         """*Assign to me* in the details, which are then shown again."""
@@ -183,14 +183,14 @@ class LinkHandlers:
         number, cursor, limit = _number(about), about.get("cursor"), about.get("limit")
         if about.get("thread_root_id"):
             return {}  # comments have no replies
-        found, may_add = await self.details.commentable(reply.owner, number)
+        public, may_add = await self.details.commentable(reply.owner, number)
         last = number_in(cursor) if cursor else None
-        left = [comment for comment in reversed(found or ()) if last is None or comment.id < last]
+        left = [comment for comment in reversed(public or ()) if last is None or comment.id < last]
         page = left[: COMMENTS if limit is None else max(0, min(COMMENTS, limit))]
         texts = [await reply.wording.mrkdwn(comment.notes) for comment in page]
         more = {"cursor": str(page[-1].id)} if page and len(left) > len(page) else {}
-        shown = views.comments(list(zip(page, texts, strict=True)))
-        return {"comments": shown, "can_post_comment": may_add, **more}
+        blocks = views.comments(list(zip(page, texts, strict=True)))
+        return {"comments": blocks, "can_post_comment": may_add, **more}
 
     async def commented(self, form: DetailsEdit, reply: Reply) -> None:
         """Add a comment that was written in the details, and show it there, or why it wasn't added."""
@@ -207,15 +207,15 @@ class LinkHandlers:
             # That took its only trigger, so no form can open.
             reply.interaction = replace(form, trigger_id=None, place=replace(form.place, said_there=True))
             raise
-        told = comment_views.commented(done, reply.wording, text)
-        answer: JSON = {"error": stripped(told.text)}
+        confirmation = comment_views.commented(done, reply.wording, text)
+        answer: JSON = {"error": stripped(confirmation.text)}
         if done.certain:
             author = Ref(id=0, name=(await reply.profile()).name)
             note = done.note or Journal(id=0, user=author, notes=text, created_on=done.issue.updated_on)
-            (shown,) = views.comments([(note, await reply.wording.mrkdwn(note.notes))])
-            answer = {"comment": shown}
+            (card,) = views.comments([(note, await reply.wording.mrkdwn(note.notes))])
+            answer = {"comment": card}
         if not await self._acknowledge(form, reply, answer):
-            await reply.privately(told)
+            await reply.privately(confirmation)
 
     async def _acknowledge(self, form: DetailsEdit, reply: Reply, answer: JSON) -> bool:
         """Tell Slack what became of a comment; False if it doesn't wait for that, or didn't take it."""
@@ -233,29 +233,29 @@ class LinkHandlers:
         """Save an edit of the details, and show them again, or the error, at its field if it has one."""
         reply.answered.set()  # the details themselves show that they are being saved
         done: Edited | None = None
-        title, said, status = "Not saved", "", "edit_error"
+        title, text, status = "Not saved", "", "edit_error"
         try:
             number, view = _number(form.view.json), form.view.json
             edit, opened = edit_of(view)
             done = await self.editing.apply(reply.owner, number, edit, opened)
-            said = views.not_saved(done, reply.wording) if done.not_taken else ""
+            text = views.not_saved(done, reply.wording) if done.not_taken else ""
         except NotLinked as error:
-            (title, said), status = _refusal(reply, error), "custom"
+            (title, text), status = _refusal(reply, error), "custom"
         except BotError as error:
-            said = reply.wording.sentence(error)
+            text = reply.wording.sentence(error)
             if isinstance(error, EditConflict):
-                said = views.conflicting(error, shown=any(opened.values()))
+                text = views.conflicting(error, visible=any(opened.values()))
             fields = {key for key, field in EDITABLE.items() if field.name in fields_of(error)}
             wrong = fields & view["state"]["values"].keys() if fields else ()
-            if wrong and reply.acknowledge(response_action="errors", errors=dict.fromkeys(wrong, said)):
+            if wrong and reply.acknowledge(response_action="errors", errors=dict.fromkeys(wrong, text)):
                 return
         reply.acknowledge()
         await asyncio.sleep(self.parts.delays.acknowledged)
-        answer: JSON = {"error": views.refused(title, said, status)}
-        if not said:
+        answer: JSON = {"error": views.refused(title, text, status)}
+        if not text:
             answer = await self._details(reply, number, done)
         if not await self._present(reply, form, answer):
-            await reply.privately(edited(done, reply.wording, shareable=False) if done else sentence(said))
+            await reply.privately(edited(done, reply.wording, shareable=False) if done else sentence(text))
         if done and done.assigned:
             await self.messenger.changed(reply.owner, done.issue)
 

@@ -94,14 +94,14 @@ def _buttons(number: int, assign: AssignToMe | None, style: Wording) -> JSON:
     offered = [*([] if style.lacks(UPDATE_ISSUE) else changes), ("Log time", OpenTimeForm(issue=number))]
     buttons = [{"text": text, "action_id": it.action, "value": it.pack()} for text, it in offered]
     places = {"primary_actions": buttons[:PRIMARY], "overflow_actions": buttons[PRIMARY:]}
-    return {place: shown for place, shown in places.items() if shown}
+    return {place: elements for place, elements in places.items() if elements}
 
 
-def details(shown: EntityDetails, style: Wording, description: str) -> JSON:
+def details(details: EntityDetails, style: Wording, description: str) -> JSON:
     """What one person sees, and may edit."""
-    issue = shown.issue
-    found = entity(issue, style, issue.public_comments)
-    payload, assign = found["entity_payload"], None if shown.mine else AssignInDetails(issue=issue.id)
+    issue = details.issue
+    card = entity(issue, style, issue.public_comments)
+    payload, assign = card["entity_payload"], None if details.mine else AssignInDetails(issue=issue.id)
     payload["actions"] = _buttons(issue.id, assign, style)
     more: JSON = {
         "created_by": _text(issue.author.name if issue.author else None, type="string"),
@@ -110,7 +110,7 @@ def details(shown: EntityDetails, style: Wording, description: str) -> JSON:
         "description": _text(stripped(description)),
     }
     payload["fields"] |= {name: field for name, field in more.items() if field}
-    payload["fields"] = editable(payload["fields"], shown)
+    payload["fields"] = editable(payload["fields"], details)
     custom = {
         "Project": issue.project.name if issue.project else "",
         "Category": issue.category.name if issue.category else "",
@@ -129,10 +129,10 @@ def details(shown: EntityDetails, style: Wording, description: str) -> JSON:
         for label, value in custom.items()
         if value
     ]
-    return found
+    return card
 
 
-def comments(found: Sequence[tuple[Journal, str]]) -> list[JSON]:
+def comments(texts: Sequence[tuple[Journal, str]]) -> list[JSON]:
     """Comments with their texts as mrkdwn."""
     return [
         {
@@ -141,7 +141,7 @@ def comments(found: Sequence[tuple[Journal, str]]) -> list[JSON]:
             "timestamp": int(comment.created_on.timestamp()) if comment.created_on else 0,
             "comment": {"value": shortened(clean(stripped(text)), DESCRIPTION) or "–"},
         }
-        for comment, text in found
+        for comment, text in texts
     ]
 
 
@@ -149,23 +149,23 @@ def refused(title: str, sentence: str, status: str = "custom") -> JSON:
     return {"status": status, "custom_title": title, "custom_message": spoken(sentence)}
 
 
-def conflicting(error: EditConflict, *, shown: bool) -> str:
-    """Return the others' changes and the next step: the details still show the old values. `shown` is whether
-    Slack sent these.
+def conflicting(error: EditConflict, *, visible: bool) -> str:
+    """Return the others' changes and the next step: the details still show the old values. `visible` is
+    whether Slack sent these.
     """
     now = stripped(conflict(error.fields)["text"]["text"])
-    said = "Slack didn't say which values you saw, so I saved nothing."
-    if shown:
-        said = f"Someone else changed {error.labels} while you were editing."
-    return f"{said}\n{now}\n{REFRESH}"
+    reason = "Slack didn't say which values you saw, so I saved nothing."
+    if visible:
+        reason = f"Someone else changed {error.labels} while you were editing."
+    return f"{reason}\n{now}\n{REFRESH}"
 
 
 def not_saved(edited: Edited, style: Wording) -> str:
     """Return the values that the service didn't accept, and why if that is known, in plain text."""
     lead = f"{style.service} didn't save everything. " if edited.changed else ""
     missed = (service_change(change, escape(style.service)) for change in edited.not_taken)
-    said = [lead + stripped(" ".join(missed)), *map(style.sentence, edited.left)]
-    return " ".join([*said, REFRESH] if edited.changed else said)
+    sentences = [lead + stripped(" ".join(missed)), *map(style.sentence, edited.left)]
+    return " ".join([*sentences, REFRESH] if edited.changed else sentences)
 
 
 def _text(value: str | None, **more: str) -> JSON | None:
@@ -176,19 +176,19 @@ def _moment(value: datetime | None) -> JSON | None:
     return {"value": int(value.timestamp())} if value else None
 
 
-def editable(fields: JSON, shown: EntityDetails) -> JSON:
+def editable(fields: JSON, details: EntityDetails) -> JSON:
     """The fields, by Slack's names, with how the user may edit them."""
-    marked = fingerprints(shown.issue)
+    marked = fingerprints(details.issue)
     carried = ".".join(marked[field.name] for field in EDITABLE.values())
-    found = dict(fields)
-    for name, choices in shown.choices.items():
+    edited = dict(fields)
+    for name, choices in details.choices.items():
         edit: JSON = {"enabled": True, "optional": not EDITABLE[name].always}
         if choices:
-            held = EDITABLE[name].answered(shown.issue)
+            current = EDITABLE[name].answered(details.issue)
             edit["select"] = {"static_options": [option(ref.name, f"{ref.id}:{carried}") for ref in choices]}
-            edit["select"] |= {"current_value": f"{held.id}:{carried}"} if isinstance(held, Ref) else {}
-        found[name] = (found.get(name) or EMPTY.get(name, {"value": "–"})) | {"edit": edit}
-    return found
+            edit["select"] |= {"current_value": f"{current.id}:{carried}"} if isinstance(current, Ref) else {}
+        edited[name] = (edited.get(name) or EMPTY.get(name, {"value": "–"})) | {"edit": edit}
+    return edited
 
 
 def edit_of(view: JSON) -> tuple[Edit, dict[str, str]]:
@@ -202,12 +202,12 @@ def edit_of(view: JSON) -> tuple[Edit, dict[str, str]]:
     for key, inputs in (view.get("state", {}).get("values") or {}).items():
         if key not in EDITABLE:
             continue
-        held: JSON = next(iter(inputs.values()), {})
-        if option := held.get("selected_option"):
-            number, _, shown = str(option["value"]).partition(":")
-            if shown:
-                opened |= zip(opened, shown.split("."), strict=False)
-            held = held | {"selected_option": option | {"value": number}}
-        values[EDITABLE[key].name] = {key: held}
+        state: JSON = next(iter(inputs.values()), {})
+        if option := state.get("selected_option"):
+            number, _, marks = str(option["value"]).partition(":")
+            if marks:
+                opened |= zip(opened, marks.split("."), strict=False)
+            state = state | {"selected_option": option | {"value": number}}
+        values[EDITABLE[key].name] = {key: state}
     blocks = [{"type": "input", "block_id": name} for name in values]
     return edit_form.submitted({"blocks": blocks, "state": {"values": values}}, opened, ""), opened

@@ -35,13 +35,13 @@ class Duplicates:
         made = await self.access.store.created_issues.from_message(
             session.owner.team_id, source.channel_id, source.ts
         )
-        found = []
+        issues = []
         for one in made:
             try:
-                found.append(await self.issues.one(session, one.issue_id))
+                issues.append(await self.issues.one(session, one.issue_id))
             except IssueNotFound:  # someone else's private issue
                 continue
-        return tuple(found)
+        return tuple(issues)
 
     async def similar(self, session: Session, subject: str, project_id: int | None) -> tuple[Issue, ...]:
         """Open issues in the project with a similar subject, the most similar first."""
@@ -51,8 +51,8 @@ class Duplicates:
         pages = await with_words(
             self.access.client, session, words, project_id, status="open", most=CANDIDATES
         )
-        found = {issue.id: issue for page in pages for issue in page.items}
-        rated = [(similarity(subject, issue.subject), issue) for issue in found.values()]
+        candidates = {issue.id: issue for page in pages for issue in page.items}
+        rated = [(similarity(subject, issue.subject), issue) for issue in candidates.values()]
         similar = [(rate, issue) for rate, issue in rated if rate >= SIMILAR]
         similar.sort(key=lambda pair: (-pair[0], -pair[1].id))
         return tuple(issue for _, issue in similar[:MAX_DUPLICATES])

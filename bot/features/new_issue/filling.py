@@ -41,28 +41,28 @@ class FormFilling:
         self.saved = parts.store.saved_input
 
     async def opened(
-        self, reply: Reply, draft: Draft, *, metadata: NewIssueMetadata, shown: FormState
+        self, reply: Reply, draft: Draft, *, metadata: NewIssueMetadata, state: FormState
     ) -> JSON:
         """Return the form to open, for the draft's project, the channel's, or the only one."""
         async with self.accounts.reading(reply.owner) as session:
             project = None
             try:
                 project = await self.projects.chosen(session, draft.project, reply.channel)
-                draft = await self._from_template(reply, session, project, draft, preset=not shown.said)
+                draft = await self._from_template(reply, session, project, draft, preset=not state.warning)
             except (NoVisibleProject, ProjectNotChosen):  # the form asks for it
                 pass
             except (AmbiguousName, UnknownName) as error:
-                shown = _with_problems(reply, shown, [WrongField("project", error)])
+                state = _with_problems(reply, state, [WrongField("project", error)])
                 near = probable(error)
                 project = await self.projects.by_id(session, near.id) if near else None
             except WrongField as error:
-                shown = _with_problems(reply, shown, [error])
+                state = _with_problems(reply, state, [error])
                 unused = (draft.template or "").partition("#")[0]
                 draft = draft.model_copy(update={"template": None, "subject": draft.subject or unused})
-            return await self._filled(reply, session, draft, project, metadata=metadata, shown=shown)
+            return await self._filled(reply, session, draft, project, metadata=metadata, state=state)
 
     async def refreshed(
-        self, reply: Reply, view: View, project_id: int | None, shown: FormState, template: str | None = None
+        self, reply: Reply, view: View, project_id: int | None, state: FormState, template: str | None = None
     ) -> JSON:
         """The form with another project's choices, or filled in from a template, and all entered values."""
         values, metadata = forms.Values(view.json), NewIssueMetadata.of(view)
@@ -82,9 +82,9 @@ class FormFilling:
             template = waiting.template
         elif metadata.template:
             draft = draft.model_copy(update={"template": f"#{metadata.template}"})
-        metadata = metadata.model_copy(update={"draft": None, "more": shown.more or metadata.more})
+        metadata = metadata.model_copy(update={"draft": None, "more": state.more or metadata.more})
         rich = values.rich_text(DESCRIPTION.name)
-        shown = replace(shown, more=metadata.more, fields=names_in(view.json), description=rich)
+        state = replace(state, more=metadata.more, fields=names_in(view.json), description=rich)
         async with self.accounts.reading(reply.owner) as session:
             project = await self.projects.by_id(session, project_id) if project_id else None
             if project and template:
@@ -94,10 +94,10 @@ class FormFilling:
                     named = await self.templates.named(session, project, reply.channel, template)
                     draft = applied(whole, named, reply.wording.text_format)
                     metadata = metadata.model_copy(update={"rest": None})
-                    shown = replace(shown, description=None)
+                    state = replace(state, description=None)
                 except WrongField as error:
-                    shown = _with_problems(reply, shown, [error])
-            return await self._filled(reply, session, draft, project, metadata=metadata, shown=shown)
+                    state = _with_problems(reply, state, [error])
+            return await self._filled(reply, session, draft, project, metadata=metadata, state=state)
 
     async def _from_template(
         self, reply: Reply, session: Session, project: KnownProject, draft: Draft, *, preset: bool
@@ -145,10 +145,10 @@ class FormFilling:
         project: KnownProject | None,
         *,
         metadata: NewIssueMetadata,
-        shown: FormState,
+        state: FormState,
     ) -> JSON:
         """The form with the choices of a project."""
-        description = shown.description
+        description = state.description
         if description is None:
             text, metadata = await long_description.started(self.saved, reply.owner, draft, metadata)
             description = await rich_input.prefilled(text, reply.wording.text_format) if text else None
@@ -173,19 +173,19 @@ class FormFilling:
                 looking,
                 self.templates.offered(reply.owner, project, reply.channel),
             )
-            if shown.more:
+            if state.more:
                 offered_fields = [field.id for field in catalog.custom_fields]
                 catalog = await self.catalogs.with_values(session, catalog, offered_fields)
             chosen = next((one.id for one in templates if draft.template == f"#{one.id}"), 0)
             metadata = metadata.model_copy(update={"template": chosen})
             meant, problems = await resolved(draft, self.parts.people, session, catalog)
-            shown = _with_problems(reply, replace(shown, template=chosen), problems)
+            state = _with_problems(reply, replace(state, template=chosen), problems)
             required = self.catalogs.required(reply.owner, project.id)
-            details = create_form.project_fields(draft, meant, catalog, required, shown)
+            details = create_form.project_fields(draft, meant, catalog, required, state)
         return create_form.create_form(
             draft,
             project,
-            shown,
+            state,
             description=description,
             templates=templates,
             details=details,
@@ -202,8 +202,8 @@ class FormFilling:
         return await self.saved.put(reply.owner, waiting) if waiting else None
 
 
-def _with_problems(reply: Reply, shown: FormState, problems: Sequence[WrongField]) -> FormState:
+def _with_problems(reply: Reply, state: FormState, problems: Sequence[WrongField]) -> FormState:
     """The same with more problems, unless it says them already."""
-    said = [sentence for error in problems if (sentence := reply.wording.sentence(error)) not in shown.said]
-    wrong = (*shown.wrong, *(error.field for error in problems))
-    return replace(shown, said=" ".join(filter(None, [shown.said, *said])), wrong=wrong)
+    new = [sentence for error in problems if (sentence := reply.wording.sentence(error)) not in state.warning]
+    wrong = (*state.wrong, *(error.field for error in problems))
+    return replace(state, warning=" ".join(filter(None, [state.warning, *new])), wrong=wrong)

@@ -49,14 +49,14 @@ class NewIssueMetadata(Metadata):
 class FormState:
     """What the form shows of an issue: the fields behind *More fields* if `more`, or else those in `fields`.
 
-    `said` is what is wrong with the draft. `wrong` names the fields that it is about, the first of which gets
-    the focus; `needed` are those that the service requires. `description` is the rich text entered so far.
+    `warning` is about the draft. `wrong` names the fields that it is about, the first of which gets the
+    focus; `needed` are those that the service requires. `description` is the rich text entered so far.
     `template` is the ID of the template that it was filled in from, 0 for none.
     """
 
     more: bool = False
     fields: frozenset[str] = frozenset()
-    said: str = ""
+    warning: str = ""
     wrong: tuple[str, ...] = ()
     needed: frozenset[str] = frozenset()
     description: JSON | None = None
@@ -73,7 +73,7 @@ class FormState:
 def create_form(
     draft: Draft,
     project: KnownProject | None,
-    shown: FormState,
+    state: FormState,
     *,
     description: JSON | None,
     templates: Sequence[Template] = (),
@@ -86,23 +86,23 @@ def create_form(
 
     `description` is rich text, `attached` what else comes from a message: its thread and its files.
     """
-    said = shown.said
-    blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
+    warning = state.warning
+    blocks: list[Block] = [section(f":warning: {prose(warning)}", block_id=forms.BANNER)] if warning else []
     chosen = option(shortened(project.name, 75), str(project.id)) if project else None
     project_select = forms.searched(ChooseProject.action, chosen, "Search projects")
     subject = forms.text(TypeSubject.action, draft.subject, most=SUBJECT_LENGTH, on_keystroke=True)
     formatted = forms.formatted_text(DESCRIPTION.name, description)
     blocks += [
         forms.field("project", "Project", project_select, optional=False, dispatch=True),
-        *_template(templates, shown.template),
-        forms.field(f"subject{shown.tag()}", "Subject", subject, optional=False, dispatch=True),
+        *_template(templates, state.template),
+        forms.field(f"subject{state.tag()}", "Subject", subject, optional=False, dispatch=True),
         *notes,
-        forms.field(f"{DESCRIPTION.name}{shown.tag()}", DESCRIPTION.label, formatted),
+        forms.field(f"{DESCRIPTION.name}{state.tag()}", DESCRIPTION.label, formatted),
         *attached,
         *(details or [context("Choose a project to see its issue types, people, and other fields.")]),
     ]
     empty = "project" if project is None else "subject" if not draft.subject else None
-    field_inputs.focus(blocks, shown.wrong[0] if shown.wrong else empty)
+    field_inputs.focus(blocks, state.wrong[0] if state.wrong else empty)
     return forms.form(CALLBACK_ID, TITLE, blocks, submit="Create", metadata=metadata)
 
 
@@ -118,13 +118,13 @@ def _template(templates: Sequence[Template], chosen: int) -> list[Block]:
 
 
 def project_fields(
-    draft: Draft, meant: Mapping[str, ResolvedValue], catalog: Catalog, required: Required, shown: FormState
+    draft: Draft, meant: Mapping[str, ResolvedValue], catalog: Catalog, required: Required, state: FormState
 ) -> list[Block]:
     """The fields of a project, with *More fields* if some aren't shown.
 
     `required` are the custom fields that the service is known to require.
     """
-    tag = shown.tag(catalog.project_id or "")
+    tag = state.tag(catalog.project_id or "")
     tracker = meant.get("tracker")
     needed = required.get(tracker.id if isinstance(tracker, Ref) else None, frozenset())
     blocks, hidden = [], False
@@ -133,16 +133,16 @@ def project_fields(
         if field is DESCRIPTION or (field.choices and not refs):
             continue
         value = meant.get(field.key, draft.unread.get(field.key))
-        if not (field.first or value or shown.has(field.name)):
+        if not (field.first or value or state.has(field.name)):
             hidden = True
             continue
-        blocks.append(field_inputs.field_input(field, value, refs, tag, needed=field.name in shown.needed))
-    named = {*shown.fields, *shown.wrong}
+        blocks.append(field_inputs.field_input(field, value, refs, tag, needed=field.name in state.needed))
+    named = {*state.fields, *state.wrong}
     for n, custom in enumerate(catalog.custom_fields):
-        held, must, listed = draft.custom_fields.get(custom.id), custom.id in needed, n < CUSTOM_FIELDS
-        if held or must or f"cf_{custom.id}" in named or (shown.more and listed):
+        entered, must, listed = draft.custom_fields.get(custom.id), custom.id in needed, n < CUSTOM_FIELDS
+        if entered or must or f"cf_{custom.id}" in named or (state.more and listed):
             hint = None if must else "Required for some issue types"
-            blocks.append(field_inputs.custom_input(custom, held, tag, needed=must, hint=hint))
+            blocks.append(field_inputs.custom_input(custom, entered, tag, needed=must, hint=hint))
         elif listed:
             hidden = True
     for block in blocks:  # a choice then brings the whole form, to be kept as a draft
@@ -185,12 +185,12 @@ def shown_again(view: JSON) -> Draft:
     return draft.model_copy(update={"unread": field_inputs.hours_as_typed(values)})
 
 
-def _draft(values: forms.Values, found: Mapping[str, Value | None]) -> Draft:
+def _draft(values: forms.Values, entered: Mapping[str, Value | None]) -> Draft:
     project = values.chosen("project")
     return Draft(
         subject=values.text("subject") or "",
         project=f"#{project}" if project else None,
-        values=dict(found),
+        values=dict(entered),
         custom_fields=field_inputs.entered_custom_fields(values),
     )
 

@@ -76,8 +76,8 @@ class CreateFormHandlers:
     # While a user fills it in
 
     async def project_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
-        found = await self.parts.projects.search(reply.owner, request.text)
-        return [option(project.name, str(project.id)) for project in found]
+        projects = await self.parts.projects.search(reply.owner, request.text)
+        return [option(project.name, str(project.id)) for project in projects]
 
     async def value_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """The choices of an issue's field, in any form, that are searched as the user types."""
@@ -94,8 +94,8 @@ class CreateFormHandlers:
             catalog = await self.parts.catalogs.of(session, project, parts, custom)
         if field is None:
             return custom_values(catalog.custom_field(*custom), request.text)
-        found = (ref for ref in field.offered(catalog) if sought in ref.name.casefold())
-        return [option(ref.name, str(ref.id)) for ref in found]
+        refs = (ref for ref in field.offered(catalog) if sought in ref.name.casefold())
+        return [option(ref.name, str(ref.id)) for ref in refs]
 
     async def value_chosen(self, press: ButtonPress[buttons.ChooseValue], reply: Reply) -> None:
         """A choice that changes other fields only if it is the tracker, and some trackers require more."""
@@ -114,11 +114,11 @@ class CreateFormHandlers:
         project = forms.Values(view).number("project")
         try:
             async with self.parts.accounts.reading(reply.owner) as session:
-                found = await self.filling.duplicates(reply, session, press.button.subject, project, source)
+                notes = await self.filling.duplicates(reply, session, press.button.subject, project, source)
         except BotError as error:  # submitting the form reports it, if it persists
             log.info("similar issues not looked up", action="duplicates.unknown", error=type(error).__name__)
             return
-        updated = create_form.with_notes(view, found)
+        updated = create_form.with_notes(view, notes)
         unchanged = self.pauses.hash_now(press.form_key, view["hash"]) == view["hash"]
         if self.pauses.is_latest(press.form_key, press.pressed_at) and not (
             unchanged and create_form.notes_in(updated) == create_form.notes_in(view)
@@ -132,8 +132,8 @@ class CreateFormHandlers:
         pressed = press.button
         project = pressed.project if isinstance(pressed, buttons.ChooseProject) else None
         template = f"#{pressed.template}" if isinstance(pressed, ChooseTemplate) else None
-        shown = FormState(more=isinstance(pressed, buttons.MoreFields))
-        refreshed = await self.filling.refreshed(reply, view, project, shown, template)
+        state = FormState(more=isinstance(pressed, buttons.MoreFields))
+        refreshed = await self.filling.refreshed(reply, view, project, state, template)
         refreshed = with_offer(refreshed, offer_in(view.json))
         known = view.json.get("hash")
         over = self.pauses.hash_now(press.form_key, known) if known else None
@@ -149,22 +149,23 @@ class CreateFormHandlers:
         """*Continue draft*: show the earlier form with current choices; it offers the replaced input."""
         opened = press.form
         metadata = NewIssueMetadata.of(opened)
-        found = await self.unfinished.offered(reply.owner, metadata.form)
-        if found is None:
+        earlier = await self.unfinished.offered(reply.owner, metadata.form)
+        if earlier is None:
             view = forms.warned(with_offer(opened.json, []), "This draft has expired.")
             await self._without_offer(press, reply, opened, view)
             return
         await reply.show(forms.loading(create_form.TITLE))  # else Slack keeps what the form has
-        kept = NewIssueMetadata.of(View(found.view))
+        kept = NewIssueMetadata.of(View(earlier.view))
         if kept.source is None:
             kept = kept.model_copy(update={"place": metadata.place})
-        filled = View(found.view | {"private_metadata": kept.dump()})
+        filled = View(earlier.view | {"private_metadata": kept.dump()})
         chosen = forms.Values(filled.json).chosen("template")
         template = f"#{chosen}" if chosen else None
-        refreshed = await self.filling.refreshed(reply, filled, None, FormState(said=found.said), template)
+        state = FormState(warning=earlier.warning)
+        refreshed = await self.filling.refreshed(reply, filled, None, state, template)
         meanwhile = unfinished(opened, press.pressed_at)
         await reply.show(with_offer(refreshed, meanwhile.offer()) if meanwhile else refreshed)
-        await self.unfinished.put(reply.owner, found, meanwhile)
+        await self.unfinished.put(reply.owner, earlier, meanwhile)
 
     async def discard_pressed(self, press: ButtonPress[buttons.DiscardDraft], reply: Reply) -> None:
         opened = press.form
@@ -192,7 +193,7 @@ class CreateFormHandlers:
             return FormResult(errors=missing)
         draft = await long_description.complete(self.parts.store.saved_input, reply.owner, form.view, draft)
         if create_form.outdated(view) or metadata.draft:
-            return await self._again(reply, form.view, FormState(said=create_form.OUTDATED))
+            return await self._again(reply, form.view, FormState(warning=create_form.OUTDATED))
         draft, errors = await self.filling.checked(reply, form.view, draft)
         if errors:
             return FormResult(errors=errors)
@@ -214,10 +215,9 @@ class CreateFormHandlers:
         except IssueRefused as error:
             if set(error.fields) <= names_in(view):
                 raise
-            said = reply.wording.sentence(error)
-            return await self._again(
-                reply, form.view, FormState(said=said, wrong=error.fields, needed=frozenset(error.fields))
-            )
+            warning = reply.wording.sentence(error)
+            state = FormState(warning=warning, wrong=error.fields, needed=frozenset(error.fields))
+            return await self._again(reply, form.view, state)
         reply.committed = True
         self.pauses.begin(form.form_key, math.inf)  # nothing is looked up for what was typed right before
         await self.files.attached(reply.owner, made.issue.id, batch)
@@ -234,11 +234,11 @@ class CreateFormHandlers:
         """The form's confirmation, where there is no channel to announce the issue in."""
         blocks = views.created(made, reply.wording, PostOutcome.NOWHERE).blocks
         files = (await self.jobs.results(reply, made.issue.id, batch)).blocks if batch.files else ()
-        return forms.said("Created", [*blocks, *files])
+        return forms.result("Created", [*blocks, *files])
 
-    async def _again(self, reply: Reply, view: View, shown: FormState) -> FormResult:
+    async def _again(self, reply: Reply, view: View, state: FormState) -> FormResult:
         """Return the submitted form with all values, and its errors."""
-        return FormResult(view=await self.filling.refreshed(reply, view, None, shown), said=shown.said)
+        return FormResult(view=await self.filling.refreshed(reply, view, None, state), warning=state.warning)
 
 
 def _project_of(block_id: str) -> int | None:

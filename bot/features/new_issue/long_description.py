@@ -46,9 +46,9 @@ async def complete(saved: SavedInput, owner: Owner, view: View, draft: Draft) ->
 async def _rest(saved: SavedInput, owner: Owner, metadata: NewIssueMetadata) -> str:
     if metadata.rest is None:
         return ""
-    if (found := await saved.get(owner, metadata.rest)) is None:
+    if (values := await saved.get(owner, metadata.rest)) is None:
         raise FormExpired("issue")
-    return str(found[FIELD])
+    return str(values[FIELD])
 
 
 def split(text: str) -> tuple[str, str]:
@@ -58,7 +58,7 @@ def split(text: str) -> tuple[str, str]:
     if len(text) <= LONGEST:
         return text, ""
     start = text[:LONGEST]
-    at = next((found for mark in BREAKS if (found := start.rfind(mark)) > LONGEST // 2), LONGEST)
+    at = next((position for mark in BREAKS if (position := start.rfind(mark)) > LONGEST // 2), LONGEST)
     for opening, closing in CODE:
         opened, closed = start.rfind(opening, 0, at), start.rfind(closing, 0, at)
         is_open = start.count(opening, 0, at) % 2 if opening == closing else opened > closed

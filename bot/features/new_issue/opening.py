@@ -124,14 +124,14 @@ class FormOpening:
         reply: Reply,
         draft: Draft,
         metadata: NewIssueMetadata = NewIssueMetadata(),  # noqa: B008 - it is frozen
-        shown: FormState = FormState(),  # noqa: B008 - it is frozen
+        state: FormState = FormState(),  # noqa: B008 - it is frozen
     ) -> None:
         """Open the form right away, then fill in its choices."""
         if not reply.view_id:
             await reply.show(loading(TITLE))
         form = secrets.token_urlsafe(8)
         metadata = metadata.model_copy(update={"place": reply.place.as_json(), "form": form})
-        view = await self.filling.opened(reply, draft, metadata=metadata, shown=shown)
+        view = await self.filling.opened(reply, draft, metadata=metadata, state=state)
         unfinished = await self.unfinished.offered(reply.owner, form)
         await reply.show(with_offer(view, unfinished.offer()) if unfinished else view)
 
@@ -154,12 +154,12 @@ class FormOpening:
         """*Open form*: the form with the draft that was saved."""
         await reply.open(loading(TITLE))
         saved = press.button
-        shown = FormState(said=saved.said, wrong=saved.wrong, needed=frozenset(saved.needed))
-        await self.open_form(reply, saved.draft, shown=shown)
+        state = FormState(warning=saved.warning, wrong=saved.wrong, needed=frozenset(saved.needed))
+        await self.open_form(reply, saved.draft, state=state)
 
 
 async def draft_from_message(reply: Reply, message: JSON) -> Draft:
     """Return a message as a draft: its first line is the subject, its text with a link the description."""
-    said = await in_words(reply, message)
-    description = f"{said.text}\n\n– {said.source}".lstrip()
-    return Draft(subject=shortened(said.first_line.rstrip("."), SUBJECT), values={"desc": description})
+    quote = await in_words(reply, message)
+    description = f"{quote.text}\n\n– {quote.source}".lstrip()
+    return Draft(subject=shortened(quote.first_line.rstrip("."), SUBJECT), values={"desc": description})

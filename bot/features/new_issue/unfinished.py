@@ -34,13 +34,13 @@ KEY_LEFT_OUT = "I didn't keep what looks like an API key. If it isn't one, type 
 
 
 class UnfinishedForm(BaseModel):
-    """A form's input `at` a time. `said` tells the user what isn't kept."""
+    """A form's input `at` a time. `warning` tells the user what isn't kept."""
 
     form: str
     at: float
     subject: str
     view: dict[str, Any]
-    said: str = ""
+    warning: str = ""
 
     def offer(self) -> list[Block]:
         subject = f": “{line(shortened(self.subject, SUBJECT))}”" if self.subject else ""
@@ -89,9 +89,9 @@ class UnfinishedForms:
 
     async def keep(self, owner: Owner, view: View, at: float) -> None:
         """Keep what a form held at Slack's time, unless it has neither subject nor description."""
-        held = unfinished(view, at)
+        form = unfinished(view, at)
         try:
-            await self._change(owner, lambda kept: kept.with_form(held), at)
+            await self._change(owner, lambda kept: kept.with_form(form), at)
         except Exception:  # keeping a draft runs in the background
             log.exception("draft not kept", action="draft.not_kept")
 
@@ -121,13 +121,14 @@ def unfinished(view: View, at: float) -> UnfinishedForm | None:
     """What a form held at a time; None if it has neither subject nor description."""
     entered = view.json.get("state", {}).get("values") or {}
     kept = {block_id: state for block_id, state in entered.items() if not types_key(_text(state))}
-    held = _held(view, kept)
-    values = forms.Values(held)
+    refilled = _held(view, kept)
+    values = forms.Values(refilled)
     subject = values.text("subject") or ""
     if not subject and not rich_input.has_content(values.rich_text(DESCRIPTION.name) or {}):
         return None
-    said = "" if len(kept) == len(entered) else KEY_LEFT_OUT
-    return UnfinishedForm(form=NewIssueMetadata.of(view).form, at=at, subject=subject, view=held, said=said)
+    warning = "" if len(kept) == len(entered) else KEY_LEFT_OUT
+    form = NewIssueMetadata.of(view).form
+    return UnfinishedForm(form=form, at=at, subject=subject, view=refilled, warning=warning)
 
 
 def _held(view: View, entered: JSON) -> JSON:
@@ -144,7 +145,7 @@ def _text(part: Any) -> str:  # noqa: ANN401 - JSON of any shape
     """All text in a field's state."""
     match part:
         case dict():
-            return " ".join(_text(held) for name, held in part.items() if name not in ("type", "action_id"))
+            return " ".join(_text(inner) for name, inner in part.items() if name not in ("type", "action_id"))
         case list():
             return " ".join(map(_text, part))
     return part if isinstance(part, str) else ""

@@ -35,25 +35,25 @@ class ProjectHandlers:
         )
 
     async def list_projects(self, reply: Reply, text: str) -> None:
-        found = await self.projects.search(reply.owner, text)
-        await reply.privately(views.projects(found, text, reply.wording))
+        projects = await self.projects.search(reply.owner, text)
+        await reply.privately(views.projects(projects, text, reply.wording))
 
-    async def show(self, reply: Reply, wanted: str) -> None:
+    async def show(self, reply: Reply, name: str) -> None:
         try:
-            shown = await self.projects.show(reply.owner, wanted)
+            project = await self.projects.show(reply.owner, name)
         except (AmbiguousName, UnknownName) as error:
             await self._offer(reply, error, ShowProject)
             return
-        description = await reply.wording.mrkdwn(shown.description)
-        await reply.privately(views.project(shown, reply.wording, description))
+        description = await reply.wording.mrkdwn(project.description)
+        await reply.privately(views.project(project, reply.wording, description))
 
     async def show_pressed(self, press: ButtonPress[ShowProject], reply: Reply) -> None:
         await self.show(reply, str(press.button.project))
 
-    async def set_default(self, reply: Reply, wanted: str) -> None:
+    async def set_default(self, reply: Reply, name: str) -> None:
         channel = reply.own_channel
         try:
-            project = await self.projects.set_default(reply.owner, channel, wanted)
+            project = await self.projects.set_default(reply.owner, channel, name)
         except (AmbiguousName, UnknownName) as error:
             await self._offer(reply, error, MakeDefault)
         else:
@@ -62,9 +62,9 @@ class ProjectHandlers:
     async def show_default(self, reply: Reply) -> None:
         channel = reply.own_channel
         async with self.accounts.reading(reply.owner) as session:
-            found = await self.projects.visible(session)
+            visible = await self.projects.visible(session)
             project = await self.projects.default_in(session, channel)
-        await reply.privately(views.default(project, found, channel, reply.wording))
+        await reply.privately(views.default(project, visible, channel, reply.wording))
 
     async def clear_default(self, reply: Reply) -> None:
         channel = reply.own_channel
@@ -78,10 +78,10 @@ class ProjectHandlers:
         self, reply: Reply, error: AmbiguousName | UnknownName, action: type[MakeDefault | ShowProject]
     ) -> None:
         """Offer the projects that may be meant, or else all. Raises the error if there is none."""
-        found = meant(error)
-        if not found:
+        candidates = meant(error)
+        if not candidates:
             raise error
-        await reply.privately(views.candidates(reply.wording.sentence(error), found, action))
+        await reply.privately(views.candidates(reply.wording.sentence(error), candidates, action))
 
     async def open_form(self, reply: Reply, name: str) -> None:
         await reply.open(loading("New project"))
@@ -93,9 +93,9 @@ class ProjectHandlers:
         """Suggest an identifier once the user stops typing the name."""
         if press.view is None or not await self.pauses.wait(press.form_key, press.pressed_at):
             return
-        shown = press.view.json
-        if (form := views.with_suggestion(shown)) is not None:
-            await self.pauses.update(reply.slack, press, shown, form, "project.form_moved_on")
+        view = press.view.json
+        if (form := views.with_suggestion(view)) is not None:
+            await self.pauses.update(reply.slack, press, view, form, "project.form_moved_on")
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         view, metadata = form.view.json, form.view.metadata
@@ -108,7 +108,7 @@ class ProjectHandlers:
             project = await self.projects.create(reply.owner, draft, form.view.moment("attempted_at"))
         except OutcomeUnknown as error:
             metadata.setdefault("attempted_at", started.isoformat())
-            said = reply.wording.sentence(error)
-            return FormResult.again(view, said, json.dumps(metadata))
+            warning = reply.wording.sentence(error)
+            return FormResult.again(view, warning, json.dumps(metadata))
         created = views.created(project, reply.wording, offer=reply.channel is not None)
         return FormResult(then=partial(reply.privately, created))

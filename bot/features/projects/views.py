@@ -40,75 +40,77 @@ class ShowProject(Button):
     project: Number
 
 
-def projects(found: Sequence[KnownProject], text: str, wording: Wording) -> Message:
+def projects(projects: Sequence[KnownProject], text: str, wording: Wording) -> Message:
     tracker = wording.command("tracker")
-    if not found:
+    if not projects:
         return sentence(f"No project matches “{text}”. Type `{tracker} projects` to list all.")
-    title = f"*{len(found)} project{'' if len(found) == 1 else 's'}*"
-    lines = [_line(project, wording) for project in found[:MAX_PROJECTS]]
+    title = f"*{len(projects)} project{'' if len(projects) == 1 else 's'}*"
+    lines = [_line(project, wording) for project in projects[:MAX_PROJECTS]]
     blocks: list[Block] = [section(title)]
     blocks += [section("\n".join(lines[i : i + 10])) for i in range(0, len(lines), 10)]
-    if len(found) > MAX_PROJECTS:
+    if len(projects) > MAX_PROJECTS:
         blocks.append(
-            context(f"{len(found) - MAX_PROJECTS} more. Type part of a name after `{tracker} projects`.")
+            context(f"{len(projects) - MAX_PROJECTS} more. Type part of a name after `{tracker} projects`.")
         )
     blocks.append(context(f"Set this channel's project: `{tracker} default <project>`"))
-    return Message(f"{title}: {', '.join(line(p.name) for p in found[:MAX_PROJECTS])}", tuple(blocks))
+    return Message(f"{title}: {', '.join(line(p.name) for p in projects[:MAX_PROJECTS])}", tuple(blocks))
 
 
-def candidates(said: str, found: Sequence[Ref], action: type[MakeDefault | ShowProject]) -> Message:
+def candidates(text: str, projects: Sequence[Ref], action: type[MakeDefault | ShowProject]) -> Message:
     """A sentence that no project matches, and a choice of similar ones."""
-    one = found[0] if len(found) == 1 else None
-    offered = button(one.name, action(project=one.id)) if one else _choice(found, action)
-    return Message(prose(said), (section(prose(said)), actions([offered])))
+    one = projects[0] if len(projects) == 1 else None
+    offered = button(one.name, action(project=one.id)) if one else _choice(projects, action)
+    return Message(prose(text), (section(prose(text)), actions([offered])))
 
 
-def project(shown: Project, wording: Wording, description: str) -> Message:
-    text = f"*{_link(shown, wording)}*"
-    blocks: list[Block] = [section(text), _facts(shown)]
+def project(project: Project, wording: Wording, description: str) -> Message:
+    text = f"*{_link(project, wording)}*"
+    blocks: list[Block] = [section(text), _facts(project)]
     if description:
         blocks.append(section(cut(description, 1500)))
     lists = (
-        ("Issue types", shown.trackers),
-        ("Categories", shown.issue_categories),
-        ("Activities", shown.time_entry_activities),
-        ("Custom fields", shown.issue_custom_fields),
+        ("Issue types", project.trackers),
+        ("Categories", project.issue_categories),
+        ("Activities", project.time_entry_activities),
+        ("Custom fields", project.issue_custom_fields),
     )
     blocks += fields(
         (label, cut(", ".join(line(ref.name) for ref in refs), 1500)) for label, refs in lists if refs
     )
-    blocks.append(actions([_open_button(shown, wording)]))
+    blocks.append(actions([_open_button(project, wording)]))
     return Message(text, tuple(blocks))
 
 
 def default(
-    shown: KnownProject | None, found: Sequence[KnownProject], channel: Channel, wording: Wording
+    project: KnownProject | None, visible: Sequence[KnownProject], channel: Channel, wording: Wording
 ) -> Message:
-    """The channel's project, and how to choose another of those that were `found`."""
+    """The channel's project, and how to choose another of the `visible` ones."""
     change = f"`{wording.command('tracker')} default"
-    if shown is None:
-        said = f"{_named(channel)} has no project that you can see. Set one: {change} <project>`."
+    if project is None:
+        text = f"{_named(channel)} has no project that you can see. Set one: {change} <project>`."
     else:
-        said = (
-            f"{_named(channel)} uses {bold(shown.name)}. Change: {change} <project>`. Clear: {change} none`."
+        text = (
+            f"{_named(channel)} uses {bold(project.name)}. "
+            f"Change: {change} <project>`. Clear: {change} none`."
         )
     purpose = "New issues and searches in a channel use its project."
-    return Message(said, (section(said, _choice(found, MakeDefault) if found else None), context(purpose)))
+    choice = _choice(visible, MakeDefault) if visible else None
+    return Message(text, (section(text, choice), context(purpose)))
 
 
-def default_set(shown: KnownProject, channel: Channel) -> Message:
-    said = f"{_named(channel)} now uses {bold(shown.name)} for new issues and searches."
-    return Message(said, (section(said),))
+def default_set(project: KnownProject, channel: Channel) -> Message:
+    text = f"{_named(channel)} now uses {bold(project.name)} for new issues and searches."
+    return Message(text, (section(text),))
 
 
 def default_cleared(channel: Channel) -> Message:
-    said = f"{_named(channel)} no longer has a project."
-    return Message(said, (section(said),))
+    text = f"{_named(channel)} no longer has a project."
+    return Message(text, (section(text),))
 
 
-def _choice(found: Sequence[KnownProject | Ref], action: type[MakeDefault | ShowProject]) -> Element:
+def _choice(projects: Sequence[KnownProject | Ref], action: type[MakeDefault | ShowProject]) -> Element:
     """A select that acts on the chosen project like a button."""
-    options = [(action(project=one.id).pack(), one.name) for one in found[: forms.LIST]]
+    options = [(action(project=one.id).pack(), one.name) for one in projects[: forms.LIST]]
     return forms.choice(action.action, options, None, "Choose a project")
 
 
@@ -161,38 +163,38 @@ def _suggestion(view: JSON) -> str:
     return next((suggestion for name, _, suggestion in blocks if name == "identifier"), "")
 
 
-def created(shown: Project, wording: Wording, *, offer: bool) -> Message:
+def created(project: Project, wording: Wording, *, offer: bool) -> Message:
     """The reply after creation. `offer` adds a button that makes it the channel's project."""
-    text = f"Created the project *{_link(shown, wording)}*."
-    buttons = [_open_button(shown, wording)]
+    text = f"Created the project *{_link(project, wording)}*."
+    buttons = [_open_button(project, wording)]
     if offer:
-        make = button("Use in this channel", MakeDefault(project=shown.id), style="primary")
+        make = button("Use in this channel", MakeDefault(project=project.id), style="primary")
         buttons.insert(0, make)
-    return Message(text, (section(text), _facts(shown), actions(buttons)))
+    return Message(text, (section(text), _facts(project), actions(buttons)))
 
 
-def _line(shown: KnownProject, wording: Wording) -> str:
-    parent = f" in {line(shown.parent.name)}" if shown.parent and shown.parent.name else ""
-    return f"• {_link(shown, wording)} {code(shown.identifier)}{parent} · {_visibility(shown)}"
+def _line(project: KnownProject, wording: Wording) -> str:
+    parent = f" in {line(project.parent.name)}" if project.parent and project.parent.name else ""
+    return f"• {_link(project, wording)} {code(project.identifier)}{parent} · {_visibility(project)}"
 
 
-def _facts(shown: Project | KnownProject) -> Block:
-    return context(f"{code(shown.identifier)} · {_visibility(shown)}")
+def _facts(project: Project | KnownProject) -> Block:
+    return context(f"{code(project.identifier)} · {_visibility(project)}")
 
 
-def _link(shown: Project | KnownProject, wording: Wording) -> str:
-    return link(_url(shown, wording), shown.name)
+def _link(project: Project | KnownProject, wording: Wording) -> str:
+    return link(_url(project, wording), project.name)
 
 
-def _open_button(shown: Project | KnownProject, wording: Wording) -> Element:
-    return link_button(f"Open in {wording.service}", _url(shown, wording))
+def _open_button(project: Project | KnownProject, wording: Wording) -> Element:
+    return link_button(f"Open in {wording.service}", _url(project, wording))
 
 
-def _url(shown: Project | KnownProject, wording: Wording) -> str:
-    return project_url(wording.base_url, shown.identifier or shown.id)
+def _url(project: Project | KnownProject, wording: Wording) -> str:
+    return project_url(wording.base_url, project.identifier or project.id)
 
 
-def _visibility(shown: Project | KnownProject) -> str:
-    closed = " · Closed" if shown.status == ProjectStatus.CLOSED else ""
-    public = shown.seemed_public if isinstance(shown, KnownProject) else shown.is_public
+def _visibility(project: Project | KnownProject) -> str:
+    closed = " · Closed" if project.status == ProjectStatus.CLOSED else ""
+    public = project.seemed_public if isinstance(project, KnownProject) else project.is_public
     return ("Public" if public else ":lock: Private") + closed

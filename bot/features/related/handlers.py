@@ -35,24 +35,24 @@ class RelatedHandlers:
 
     async def find_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         reply, message = await reply.opened_for(shortcut, loading(views.TITLE)), shortcut.message
-        found, job_id = await asyncio.gather(
+        matches, job_id = await asyncio.gather(
             self._find(reply, message), self.jobs.save_message(reply, message)
         )
-        await self._show(reply, found, job_id, files=bool(message.get("files")))
+        await self._show(reply, matches, job_id, files=bool(message.get("files")))
 
     async def find_pressed(self, press: ButtonPress[FindRelated], reply: Reply) -> None:
         """*Find related issues* below a reply: those that the saved message may be about."""
         await reply.open(loading(views.TITLE))
         job = await self.jobs.message(reply, press.button.job)
-        found = await self._find(reply, job.message)
-        await self._show(reply, found, press.button.job, files=bool(job.files))
+        matches = await self._find(reply, job.message)
+        await self._show(reply, matches, press.button.job, files=bool(job.files))
 
     async def everywhere_pressed(self, press: ButtonPress[SearchEverywhere], reply: Reply) -> None:
         """*Search all projects*: replace the list with one of all projects."""
         job_id = press.button.job
         job = await self.jobs.message(reply, job_id)
-        found = await self._find(reply, job.message, everywhere=True)
-        await self._show(reply, found, job_id, files=bool(job.files))
+        matches = await self._find(reply, job.message, everywhere=True)
+        await self._show(reply, matches, job_id, files=bool(job.files))
 
     async def share_pressed(self, press: ButtonPress[ShareInThread], reply: Reply) -> None:
         """*Share in thread*: post the issue there; ask first unless everyone can see it."""
@@ -62,9 +62,9 @@ class RelatedHandlers:
         else:
             await reply.open(loading(views.SHARING))
         job = await self.jobs.message(reply, job_id)
-        seen = await self.issues.share(reply.at(Destination.from_json(job.place)), number, agreed)
-        if seen and seen.issue:
-            await reply.show(views.question(seen.issue, reply.wording, job_id))
+        exposure = await self.issues.share(reply.at(Destination.from_json(job.place)), number, agreed)
+        if exposure and exposure.issue:
+            await reply.show(views.question(exposure.issue, reply.wording, job_id))
         else:
             await reply.show(views.in_thread(number, reply.wording))
 
@@ -74,5 +74,5 @@ class RelatedHandlers:
         plain = await asyncio.to_thread(to_plain, text, lambda _: "")
         return await self.related.find(reply.owner, plain, numbers, reply.channel, everywhere=everywhere)
 
-    async def _show(self, reply: Reply, found: RelatedMatches, job_id: str, *, files: bool) -> None:
-        await reply.show(views.related(found, reply.wording, await reply.today(), job_id, files=files))
+    async def _show(self, reply: Reply, matches: RelatedMatches, job_id: str, *, files: bool) -> None:
+        await reply.show(views.related(matches, reply.wording, await reply.today(), job_id, files=files))

@@ -115,9 +115,9 @@ class RelatedIssues:
         pages = await with_words(
             self.access.client, session, asked, project_id, status="any", most=CANDIDATES
         )
-        found = {issue.id: issue for page in pages for issue in page.items}
+        candidates = {issue.id: issue for page in pages for issue in page.items}
         totals = {word: page.total_count for word, page in zip(words, pages, strict=False)}
-        return await asyncio.to_thread(nearest, words, tuple(found.values()), totals)
+        return await asyncio.to_thread(nearest, words, tuple(candidates.values()), totals)
 
 
 async def with_words(
@@ -143,10 +143,10 @@ def nearest(words: Sequence[str], issues: Sequence[Issue], totals: Mapping[str, 
     `totals` says how many issues have a word; for other words, the given issues are counted.
     """
     sought = frozenset(words)
-    found = [(stems(issue.subject, issue.description or "", sought), issue) for issue in issues]
-    having = Counter(word for stemmed, _ in found for word in stemmed.everywhere)
+    texts = [(stems(issue.subject, issue.description or "", sought), issue) for issue in issues]
+    having = Counter(word for stemmed, _ in texts for word in stemmed.everywhere)
     weights = {word: 1 / (1 + math.log2(1 + (totals.get(word) or having[word]))) for word in words}
-    rated = [(stemmed.fit(weights), issue) for stemmed, issue in found]
+    rated = [(stemmed.fit(weights), issue) for stemmed, issue in texts]
     enough = NEAR * max((rate for rate, _ in rated), default=0)
     near = [(rate, issue) for rate, issue in rated if rate > enough]
     near.sort(key=lambda pair: (not pair[1].is_open, -pair[0], -pair[1].id))
@@ -163,14 +163,14 @@ class WordKind(IntEnum):
 
 def telling_words(text: str) -> tuple[str, ...]:
     """Return the stems of a text's distinctive words, the most distinctive first: up to `MAX_WORDS`."""
-    found: dict[str, tuple[WordKind, int]] = {}
+    ranks: dict[str, tuple[WordKind, int]] = {}
     for sentence in _SENTENCE.split(_SKIPPED.sub(" ", text[:READ])):
         for n, word in enumerate(_WORD.findall(sentence)):
             kind = _kind(word, starts=n == 0)
             common = len(word) < LETTERS or word.casefold() in COMMON
             if kind is WordKind.CODE or not common:
-                found[stem(word)] = max((kind, len(word)), found.get(stem(word), (kind, 0)))
-    return tuple(sorted(found, key=lambda known: found[known], reverse=True)[:MAX_WORDS])
+                ranks[stem(word)] = max((kind, len(word)), ranks.get(stem(word), (kind, 0)))
+    return tuple(sorted(ranks, key=lambda known: ranks[known], reverse=True)[:MAX_WORDS])
 
 
 def _kind(word: str, *, starts: bool) -> WordKind:

@@ -58,21 +58,21 @@ class CreateFromMessage(Button):
     whole: bool = False
 
 
-def related(found: RelatedMatches, wording: Wording, today: date | None, job: str, *, files: bool) -> JSON:
+def related(matches: RelatedMatches, wording: Wording, today: date | None, job: str, *, files: bool) -> JSON:
     """The list, each issue with its menu; `files` is whether the message has any."""
-    project = found.project
+    project = matches.project
     where = f"in {line(project.name)}" if project else "in all projects"
     fixed = {"project": project.id} if project else {}
     blocks: list[Block] = [section("No related issues found in any project.")]
-    if found.issues:
+    if matches.issues:
         rows = (
             listed(issue, wording, today, fixed=fixed, menu=_menu(issue, wording, job, files=files))
-            for issue in found.issues
+            for issue in matches.issues
         )
         blocks = [context(f"Closest matches {where}, open issues first"), divider(), *rows, divider()]
     create = button("Create an issue", CreateFromMessage(job=job), style="primary")
     everywhere = [button("Search all projects", SearchEverywhere(job=job))] if project else []
-    return forms.said(TITLE, [*blocks, actions([create, *everywhere, NEW_SEARCH])])
+    return forms.result(TITLE, [*blocks, actions([create, *everywhere, NEW_SEARCH])])
 
 
 def _menu(issue: Issue, wording: Wording, job: str, *, files: bool) -> JSON:
@@ -94,9 +94,9 @@ def question(issue: Issue, wording: Wording, job: str) -> JSON:
     )
     project = issue.project.id if issue.project else None
     confirmed = ShareInThread(issue=issue.id, agreed=project, job=job)
-    return forms.said(SHARING, [section(text), actions([button(SHARING, confirmed, style="primary")])])
+    return forms.result(SHARING, [section(text), actions([button(SHARING, confirmed, style="primary")])])
 
 
 def in_thread(number: int, wording: Wording) -> JSON:
     shared = link(wording.url(number), f"#{number}")
-    return forms.said(SHARING, [section(f"I shared {shared} in the thread.")])
+    return forms.result(SHARING, [section(f"I shared {shared} in the thread.")])

@@ -74,7 +74,7 @@ class SearchHandlers:
         """Replace the results with another page, or with those of a changed search."""
         found = await self._page(reply, press.button)
         if reply.in_form:
-            await reply.show(forms.said("Search results", found.blocks))
+            await reply.show(forms.result("Search results", found.blocks))
         else:
             await reply.privately(found, replace=True)
 
@@ -86,12 +86,12 @@ class SearchHandlers:
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Replace the search form with its results."""
         found = await self._page(reply, views.ResultsPage(query=views.query_text(form.view.json)))
-        return FormResult(view=forms.said("Search results", found.blocks))
+        return FormResult(view=forms.result("Search results", found.blocks))
 
     async def mine_pressed(self, _: ButtonPress[views.ShowMyIssues], reply: Reply) -> None:
         await reply.open(loading("My open issues"))
         found = await self._page(reply, views.ResultsPage(query=MY_OPEN_ISSUES))
-        await reply.show(forms.said("My open issues", found.blocks))
+        await reply.show(forms.result("My open issues", found.blocks))
 
     async def _page(self, reply: Reply, page: views.ResultsPage) -> Message:
         """The results for what a button or the form carries."""

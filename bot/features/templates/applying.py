@@ -40,8 +40,8 @@ class Outline:
 
     def heading(self, heading: str) -> str | None:
         """The outline's own spelling of a heading."""
-        found = self._by_heading.get(key(heading))
-        return found[0].heading if found else None
+        parts = self._by_heading.get(key(heading))
+        return parts[0].heading if parts else None
 
     def text(self, heading: str) -> str:
         """The text below a heading, wherever that is repeated; empty without it."""
@@ -50,10 +50,10 @@ class Outline:
 
     @cached_property
     def _by_heading(self) -> Mapping[str, list[Part]]:
-        found: dict[str, list[Part]] = {}
+        parts: dict[str, list[Part]] = {}
         for part in self.parts:
-            found.setdefault(key(part.heading), []).append(part)
-        return found
+            parts.setdefault(key(part.heading), []).append(part)
+        return parts
 
 
 def key(text: str) -> str:
@@ -66,14 +66,14 @@ def read(text: str, text_format: str, only: Outline | None = None) -> Outline:
 
     With `only`, it has just the headings of that outline, and a line such as `Expected result:` is one, too.
     """
-    found: list[tuple[str, list[str]]] = [("", [])]
+    sections: list[tuple[str, list[str]]] = [("", [])]
     for line, heading in _lines(text.replace("\r\n", "\n"), text_format, colons=only is not None):
         meant = only.heading(heading) if only and heading else heading
         if meant:
-            found.append((meant, []))
+            sections.append((meant, []))
         else:
-            found[-1][1].append(line)
-    (_, before), *parts = ((heading, "\n".join(lines).strip()) for heading, lines in found)
+            sections[-1][1].append(line)
+    (_, before), *parts = ((heading, "\n".join(lines).strip()) for heading, lines in sections)
     return Outline(before, tuple(Part(*part) for part in parts))
 
 
@@ -136,8 +136,8 @@ def with_headings(draft: Draft, template: Template, text_format: str) -> Draft:
 def own_subject(subject: str, template: Template) -> str:
     """The subject without the template's prefix, which ends at a word's end: `Bug` isn't one of `Bugs`."""
     prefix = template.content.prefix
-    found = re.match(rf"{re.escape(prefix)}(?!(?<=\w)\w)", subject, re.IGNORECASE) if prefix else None
-    return subject[found.end() :].strip() if found else subject
+    match = re.match(rf"{re.escape(prefix)}(?!(?<=\w)\w)", subject, re.IGNORECASE) if prefix else None
+    return subject[match.end() :].strip() if match else subject
 
 
 def _outlines(draft: Draft, template: Template, text_format: str) -> tuple[Outline, Outline]:

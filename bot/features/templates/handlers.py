@@ -55,10 +55,10 @@ class TemplateHandlers:
             views.listing(*await self.templates.listed(reply.owner, project, reply.channel))
         )
 
-    async def _show(self, reply: Reply, project: KnownProject, said: str, *, replace: bool = False) -> None:
+    async def _show(self, reply: Reply, project: KnownProject, result: str, *, replace: bool = False) -> None:
         """The templates below what was done. It reads nothing from the service, which might fail."""
         templates = await self.templates.offered(reply.owner, project, reply.channel)
-        await reply.privately(views.listing(project, templates, said), replace=replace)
+        await reply.privately(views.listing(project, templates, result), replace=replace)
 
     async def open_new(self, reply: Reply, project: str | None, issue: int = 0, name: str = "") -> None:
         """The form for a new template of the named project, or of the channel's, or of the issue."""
@@ -68,9 +68,9 @@ class TemplateHandlers:
             chosen = await self.projects.chosen(session, project, reply.channel)
             if issue:
                 with suppress(UserError):
-                    found = await self.templates.to_copy(session, chosen, issue)
-                    rich = await _rich(reply, found.description)
-                    entered = replace(entered, chosen=choices_of(found), description=rich)
+                    original = await self.templates.to_copy(session, chosen, issue)
+                    rich = await _rich(reply, original.description)
+                    entered = replace(entered, chosen=choices_of(original), description=rich)
                     copied = _fingerprint(await _text(reply, rich))
             metadata = TemplateMetadata(place=reply.place.as_json(), project_id=chosen.id, copied=copied)
             view = await self._form(reply, session, chosen, entered, metadata)
@@ -149,8 +149,8 @@ class TemplateHandlers:
     async def issue_options(self, request: OptionsRequest, reply: Reply) -> list[JSON]:
         """Issues by number or subject that a template of the form's project may be made from."""
         project_id = TemplateMetadata.of(request.view).project_id
-        found = await self.issues.suggest(reply.owner, request.text, project_id)
-        return [issue_option(issue) for issue in found if copyable(issue, project_id)]
+        issues = await self.issues.suggest(reply.owner, request.text, project_id)
+        return [issue_option(issue) for issue in issues if copyable(issue, project_id)]
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Save the template, and show the list with it; unchanged fields stay as stored."""

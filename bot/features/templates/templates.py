@@ -54,10 +54,10 @@ class Templates:
 
         A channel's template hides the project's with the same name.
         """
-        found = await self.access.store.templates.of_project(owner.team_id, project.id, channel)
-        own = [template for template in found if template.channel_id]
+        templates = await self.access.store.templates.of_project(owner.team_id, project.id, channel)
+        own = [template for template in templates if template.channel_id]
         names = {template.name.casefold() for template in own}
-        return (*own, *(one for one in found if not one.channel_id and one.name.casefold() not in names))
+        return (*own, *(one for one in templates if not one.channel_id and one.name.casefold() not in names))
 
     async def named(
         self, session: Session, project: KnownProject, channel: Channel | None, name: str
@@ -127,8 +127,8 @@ class Templates:
 
     async def _has_created(self, session: Session, project: KnownProject) -> bool:
         mine = IssueFilters(project_id=project.id, author=("me",), status="any")
-        found = (await self.access.client.list_issues(session.key, mine, limit=1)).items
-        return any(issue.author is not None and issue.author.id == session.user_id for issue in found)
+        issues = (await self.access.client.list_issues(session.key, mine, limit=1)).items
+        return any(issue.author is not None and issue.author.id == session.user_id for issue in issues)
 
     async def save_issue(
         self, owner: Owner, number: int, name: str, text_format: str
@@ -178,13 +178,13 @@ class Templates:
         description = template.content.description
         if description != before.description:
             description = _with_headings(description, text_format)
-        wanted = {key: choice.id for key, choice in chosen.items()}
-        choices = {key: held for key, held in before.choices.items() if held.id == wanted.get(key)}
+        ids = {key: choice.id for key, choice in chosen.items()}
+        choices = {key: kept for key, kept in before.choices.items() if kept.id == ids.get(key)}
         choices |= {
             field.key: FilterValue(ref.id, ref.name)
             for field in TEMPLATED
             for ref in field.known(catalog)
-            if ref.id == wanted.get(field.key)
+            if ref.id == ids.get(field.key)
         }
         content = replace(template.content, description=description, choices=choices)
         template = replace(template, content=content)

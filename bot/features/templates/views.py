@@ -77,18 +77,18 @@ class CopyIssue(Button):
     issue: Number | None = None
 
 
-def listing(project: KnownProject, templates: Sequence[Template], said: str = "") -> Message:
-    """The templates with their buttons, below `said`, the result of the last action (mrkdwn)."""
+def listing(project: KnownProject, templates: Sequence[Template], result: str = "") -> Message:
+    """The templates with their buttons, below `result`, the result of the last action (mrkdwn)."""
     count, name = len(templates), bold(project.name)
     text = f"{count or 'No'} template{'' if count == 1 else 's'} in {name}{'' if count else ' yet.'}"
-    blocks: list[Block] = [section(said)] if said else []
+    blocks: list[Block] = [section(result)] if result else []
     blocks.append(section(text))
     for template in templates:
         blocks += [section(_entry(template)), _buttons(template)]
     if not count:
         blocks.append(context(PURPOSE))
     new = button("New template", NewTemplate(project=project.id), style=None if count else "primary")
-    return Message(" ".join(filter(None, (said, text))), (*blocks, actions([new])))
+    return Message(" ".join(filter(None, (result, text))), (*blocks, actions([new])))
 
 
 def saved(template: Template, *, new: bool) -> str:
@@ -177,10 +177,10 @@ def template_form(
         forms.field("prefix", "Subject prefix", prefix),
     ]
     for row in TEMPLATED:
-        refs, held = row.known(catalog), entered.chosen.get(row.key)
-        chosen = next((ref for ref in refs if held and ref.id == held.id), None)
-        if held and chosen is None:
-            refs = (chosen := Ref(id=held.id, name=held.name), *refs)
+        refs, choice = row.known(catalog), entered.chosen.get(row.key)
+        chosen = next((ref for ref in refs if choice and ref.id == choice.id), None)
+        if choice and chosen is None:
+            refs = (chosen := Ref(id=choice.id, name=choice.name), *refs)
         blocks += [field_input(row, chosen, refs, tag)] if refs else []
     bold_headings = "Put each heading in bold on a line of its own."
     blocks.append(forms.field(DESCRIPTION.name + tag, DESCRIPTION.label, description, hint=bold_headings))

@@ -66,7 +66,7 @@ class TimelogHandlers:
                 views.OpenEmptyTimeForm: self.open_empty,
                 views.ChooseTimeIssue: self.issue_chosen,
                 views.FillTimeForm: lambda press, reply: self.open_form(
-                    reply, press.button.time, press.button.said
+                    reply, press.button.time, press.button.warning
                 ),
                 views.LogTimeAnyway: self.log_anyway_pressed,
                 views.LogTimeToday: self.log_anyway_pressed,
@@ -275,17 +275,19 @@ class TimelogHandlers:
         except ActivityNeeded as needed:  # the form was sent before it showed the issue's activities
             fields = views.entered_in(form.view.json)
             message = _another_reason(reply, needed) or reply.wording.sentence(needed)
-            return FormResult(view=views.time_form(needed.on, fields, metadata.dump(), message), said=message)
+            return FormResult(
+                view=views.time_form(needed.on, fields, metadata.dump(), message), warning=message
+            )
         except LongDay as long:
             return await _asked_again(form, reply, metadata, long)
         except OutcomeUnknown as error:
             # The time may be logged, and only the user can look, so the form isn't left open.
             saved = await reply.save(views.FillTimeForm(time=time))
-            return FormResult.told("Not confirmed", views.unknown(reply.wording, time, error, saved))
+            return FormResult.notice("Not confirmed", views.unknown(reply.wording, time, error, saved))
         reply.committed = True
         if reply.place.channel_id:
             return FormResult(then=partial(self._confirm, reply, logged, announce=metadata.announce))
-        return FormResult.told("Time logged", await self.confirmation(reply, views.LOGGED, logged.spent))
+        return FormResult.notice("Time logged", await self.confirmation(reply, views.LOGGED, logged.spent))
 
     async def share_pressed(self, press: ButtonPress[views.ShareTime], reply: Reply) -> None:
         """*Share here*; asks first unless everyone can see the project."""
@@ -351,7 +353,7 @@ class TimelogHandlers:
         if reply.place.channel_id:
             return FormResult(then=confirm)
         changed = await self.confirmation(reply, views.CHANGED, entry, note=note)
-        return FormResult.told("Time updated", changed)
+        return FormResult.notice("Time updated", changed)
 
     async def _update_post(self, reply: Reply, entry: Entry) -> str:
         """Update the entry's public post, if everyone in that channel may still see it; returns a note if it
@@ -401,7 +403,7 @@ class TimelogHandlers:
         if not reply.in_form:
             await reply.privately(confirmation, replace=True)
             return
-        shown_in_form = await reply.shown(forms.said("Time deleted", confirmation.blocks))
+        shown_in_form = await reply.try_show(forms.result("Time deleted", confirmation.blocks))
         metadata = EntryMetadata.of(reply.interaction.modal)
         place = Destination.from_json(metadata.place)
         if not shown_in_form or (metadata.replace and place.channel_id):

@@ -91,12 +91,12 @@ def may_hold_key(text: str) -> bool:
 def tracker_command(text: str, asker: Owner) -> TrackerRequest:
     """Parse `/tracker <text>` of `asker`. Raises UserError, never with a typed API key in its text."""
     typed = words(text)
-    found = _TABLE.take(text.strip() if typed else "")
-    if found is None and not KEY.search(text):
+    match = _TABLE.take(text.strip() if typed else "")
+    if match is None and not KEY.search(text):
         raise unknown_word(typed[0].text.lower().rstrip("?!.,"), _TABLE.verbs, "tracker")
-    if found is None or found[0] is Act.LINK_WITH_KEY or KEY.search(text):  # nothing else looks like a key
+    if match is None or match[0] is Act.LINK_WITH_KEY or KEY.search(text):  # nothing else looks like a key
         raise key_typed()
-    act, rest = found[0], Parsed(words(found[1].groupdict().get("rest") or ""), {})
+    act, rest = match[0], Parsed(words(match[1].groupdict().get("rest") or ""), {})
     if act in _WRITES:
         reject_question(text, typed)
     if rest.words and act in _ALONE:
@@ -118,8 +118,8 @@ def _who(args: Parsed, command: str, asker: Owner) -> Who:
     who = person(args.words[0], asker) if len(args.words) == 1 else args.plain
     if isinstance(who, Owner) or who == "me":
         return who
-    found = _PERSON.take(who)
-    slots = found[1].groupdict("") if found else {}
+    match = _PERSON.take(who)
+    slots = match[1].groupdict("") if match else {}
     number, name = slots.get("id"), slots.get("name")
     if name and command == "user":
         return name.rstrip(". ")

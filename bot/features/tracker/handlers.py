@@ -61,16 +61,16 @@ class TrackerHandlers:
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         reply.give_back = not commands.may_hold_key(command.text)
         reply.fallback = partial(self._fallback, reply)
-        wanted = commands.tracker_command(command.text, reply.owner)
-        if wanted.act in self.alone:
-            await self.alone[wanted.act](reply)
-        elif wanted.act in self.with_text:
-            await self.with_text[wanted.act](reply, wanted.text)
-        elif wanted.act is Act.NEW_USER:
-            await self.users.open_new(reply, wanted.mentioned)
+        request = commands.tracker_command(command.text, reply.owner)
+        if request.act in self.alone:
+            await self.alone[request.act](reply)
+        elif request.act in self.with_text:
+            await self.with_text[request.act](reply, request.text)
+        elif request.act is Act.NEW_USER:
+            await self.users.open_new(reply, request.mentioned)
         else:
             users = self.users
-            await (users.open_edit if wanted.act is Act.EDIT_USER else users.show)(reply, wanted.who)
+            await (users.open_edit if request.act is Act.EDIT_USER else users.show)(reply, request.who)
 
     async def invited(self, event: Event, reply: Reply) -> None:
         """The bot was invited to a channel: tell the person who did that, alone, what to do first."""
@@ -80,15 +80,15 @@ class TrackerHandlers:
         if not (linked or (await reply.profile(inviter.user_id)).works_with(inviter)):
             return
         named = await self.parts.store.channels.default_project(Channel(team, channel_id)) is not None
-        said = greeting(reply.wording, channel_id, linked=linked, named=named)
-        await privately(reply.slack, Destination(channel_id), inviter.user_id, said)
+        message = greeting(reply.wording, channel_id, linked=linked, named=named)
+        await privately(reply.slack, Destination(channel_id), inviter.user_id, message)
 
     async def help(self, reply: Reply) -> None:
         await reply.privately(help_views.overview(reply.wording.command))
 
     async def help_pressed(self, _: ButtonPress[help_views.ShowHelp], reply: Reply) -> None:
         message = help_views.overview(reply.wording.command)
-        await reply.open(forms.said("Help", message.blocks), for_anyone=True)
+        await reply.open(forms.result("Help", message.blocks), for_anyone=True)
 
     async def _fallback(self, reply: Reply, error: BotError) -> Block | None:
         """The buttons below an unknown subcommand: the nearest one, and the help."""

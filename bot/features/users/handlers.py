@@ -41,8 +41,8 @@ class UserHandlers:
         )
 
     async def show(self, reply: Reply, user: Who) -> None:
-        shown = await self.users.show(reply.owner, user)
-        await reply.privately(views.user(shown, reply.wording))
+        details = await self.users.show(reply.owner, user)
+        await reply.privately(views.user(details, reply.wording))
 
     async def open_new(self, reply: Reply, mentioned: SlackUser | None = None) -> None:
         await reply.open(loading("New account"))
@@ -74,9 +74,9 @@ class UserHandlers:
 
     async def open_edit(self, reply: Reply, user: Who) -> None:
         await reply.open(loading("Edit account"))
-        shown = await self.users.editable(reply.owner, user)
-        view = views.edit_form(shown, details_of(shown), reply.wording)
-        metadata = {"user": shown.id, "place": reply.place.as_json(), "shown": shown_in(view)}
+        details = await self.users.editable(reply.owner, user)
+        view = views.edit_form(details, details_of(details), reply.wording)
+        metadata = {"user": details.id, "place": reply.place.as_json(), "shown": shown_in(view)}
         await reply.show(view | {"private_metadata": json.dumps(metadata)})
 
     async def submit_edit(self, form: FormSubmission, reply: Reply) -> FormResult:

@@ -26,33 +26,33 @@ NAME = 60
 STATUSES: dict[int, str] = {UserStatus.REGISTERED: "Not activated", UserStatus.LOCKED: ":lock: Locked"}
 
 
-def user(shown: User, wording: Wording) -> Message:
-    text = f"*{_name(shown, wording)}*"
+def user(user: User, wording: Wording) -> Message:
+    text = f"*{_name(user, wording)}*"
     facts = [
-        f"User {shown.id}",
-        line(shown.login or ""),
-        line(shown.mail or ""),
-        "Administrator" if shown.admin else "",
-        STATUSES.get(shown.status or 0, ""),
-        f"Joined {day(shown.created_on.date())}" if shown.created_on else "",
+        f"User {user.id}",
+        line(user.login or ""),
+        line(user.mail or ""),
+        "Administrator" if user.admin else "",
+        STATUSES.get(user.status or 0, ""),
+        f"Joined {day(user.created_on.date())}" if user.created_on else "",
     ]
     blocks: list[Block] = [section(text), context(" · ".join(fact for fact in facts if fact))]
-    if shown.memberships:
+    if user.memberships:
         lines = [
             f"{line(member.project.name)} ({', '.join(line(role.name) for role in member.roles)})"
-            for member in shown.memberships[:MEMBERSHIPS]
+            for member in user.memberships[:MEMBERSHIPS]
             if member.project
         ]
-        more = len(shown.memberships) - MEMBERSHIPS
+        more = len(user.memberships) - MEMBERSHIPS
         blocks.append(section("*Projects* " + " · ".join(lines) + (f" and {more} more" if more > 0 else "")))
-    blocks += fields(_facts(shown))
-    url = user_url(wording.base_url, shown.id)
+    blocks += fields(_facts(user))
+    url = user_url(wording.base_url, user.id)
     blocks.append(actions([link_button(f"Open in {wording.service}", url)]))
     return Message(text, tuple(blocks))
 
 
 def new_form(details: UserProfile, slack_user: str | None, metadata: str, service: str) -> JSON:
-    said = (
+    introduction = (
         f"I'll link this account to <@{slack_user}> and send them a direct message."
         if slack_user
         else "This account isn't linked to anyone in Slack. Its owner can link it with their API key."
@@ -60,22 +60,22 @@ def new_form(details: UserProfile, slack_user: str | None, metadata: str, servic
     invitation = forms.checkbox("by_mail", "Email the login and password", checked=slack_user is None)
     hint = f"{service} generates a temporary password. They'll change it when they first log in."
     blocks: list[Block] = [
-        section(said),
+        section(introduction),
         *_inputs(details),
         forms.field("by_mail", "Invitation", invitation, hint=hint),
     ]
     return forms.form("user.new", "New account", blocks, submit="Create account", metadata=metadata)
 
 
-def edit_form(shown: User, details: UserProfile, wording: Wording) -> JSON:
-    blocks: list[Block] = [section(f"*{_name(shown, wording)}* · User {shown.id}"), *_inputs(details)]
+def edit_form(user: User, details: UserProfile, wording: Wording) -> JSON:
+    blocks: list[Block] = [section(f"*{_name(user, wording)}* · User {user.id}"), *_inputs(details)]
     return forms.form("user.edit", "Edit account", blocks, submit="Save")
 
 
 def submitted(view: JSON) -> UserProfile:
     values = forms.Values(view)
-    held = {name: (values.text(name) or "").strip() for name in ("firstname", "lastname", "login", "mail")}
-    return UserProfile(**held)
+    texts = {name: (values.text(name) or "").strip() for name in ("firstname", "lastname", "login", "mail")}
+    return UserProfile(**texts)
 
 
 def by_mail(view: JSON) -> bool:
@@ -137,15 +137,15 @@ def _inputs(details: UserProfile) -> list[Block]:
     ]
 
 
-def _facts(shown: User) -> list[tuple[str, str]]:
-    facts = [("Groups", cut(", ".join(line(group.name) for group in shown.groups), 1000))]
-    facts += [(shortened(custom.name, NAME), line(custom.text, 200)) for custom in shown.custom_fields]
+def _facts(user: User) -> list[tuple[str, str]]:
+    facts = [("Groups", cut(", ".join(line(group.name) for group in user.groups), 1000))]
+    facts += [(shortened(custom.name, NAME), line(custom.text, 200)) for custom in user.custom_fields]
     return [(label, value) for label, value in facts if value][:10]
 
 
-def _name(shown: User, wording: Wording) -> str:
-    return link(user_url(wording.base_url, shown.id), full_name(shown))
+def _name(user: User, wording: Wording) -> str:
+    return link(user_url(wording.base_url, user.id), full_name(user))
 
 
-def _login(shown: User) -> str:
-    return f" ({code(shown.login)})" if shown.login else ""
+def _login(user: User) -> str:
+    return f" ({code(user.login)})" if user.login else ""

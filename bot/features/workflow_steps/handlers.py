@@ -73,8 +73,8 @@ class WorkflowSteps:
             async with asyncio.timeout(SECONDS):
                 outputs = await self._run(step, event, reply, tried_at)
         except Exception as error:  # noqa: BLE001 - it is returned
-            said = _sentence(error, reply)
-            await self._answer(slack.functions_completeError, execution, error=said)
+            problem = _sentence(error, reply)
+            await self._answer(slack.functions_completeError, execution, error=problem)
             return error
         await self._answer(slack.functions_completeSuccess, execution, outputs=outputs)
         return None
@@ -95,8 +95,8 @@ class WorkflowSteps:
                     "with `{/tracker} link`, then run the workflow again."
                 ) from error
             service = reply.wording.service
-            said = f"A workflow tried to run a step for you in {service}. {reply.wording.sentence(error)}"
-            await self.parts.platform.posts.tell(owner, link_offer(said))
+            text = f"A workflow tried to run a step for you in {service}. {reply.wording.sentence(error)}"
+            await self.parts.platform.posts.tell(owner, link_offer(text))
             raise UserError(
                 "{why} Use the button in the direct message I sent you, then run the workflow again.",
                 why=reply.wording.sentence(error),

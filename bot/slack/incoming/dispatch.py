@@ -255,7 +255,7 @@ class Dispatch(AsyncMiddleware):
         with measured(form) as act:
             async with self.failures.reported(act, reply, self.delays.last_answer):
                 result = await self._result(form, reply, handler, claim)
-                if result.errors or result.said:
+                if result.errors or result.warning:
                     act.outcome = "user_error"
                 if result.then:
                     await result.then()
@@ -295,7 +295,7 @@ class Dispatch(AsyncMiddleware):
         warned = forms.warns(form.view.json, reply.wording.sentence(Interrupted()))
         async with self._once(claim, reply, submitted_before(), looks=handler.looks, warned=warned):
             result = await self._placed(form, reply, handler)
-            if not (result.errors or result.said):
+            if not (result.errors or result.warning):
                 reply.committed = True
         return result
 

@@ -190,25 +190,25 @@ async def tell(reply: Reply, error: BotError) -> None:
     if modal := reply.interaction.modal:
         result = FormResult.again(modal.json, text)
         if reply.committed:  # the form would act again
-            result = FormResult.told(modal.json["title"]["text"], warning)
+            result = FormResult.notice(modal.json["title"]["text"], warning)
         if not reply.acknowledge(response_action="update", view=result.view):
             await finish(reply, result)
     else:
         message = Message(warning.text, (*warning.blocks, *await _below(reply, error)))
-        if not (reply.view_id and await reply.shown(forms.said("That didn't work", message.blocks))):
+        if not (reply.view_id and await reply.try_show(forms.result("That didn't work", message.blocks))):
             await reply.privately(message)
 
 
 async def finish(reply: Reply, result: FormResult) -> None:
     """Show a form's result in the form; if that was closed, in a message with a button to reopen it."""
-    if await reply.shown(result.view or forms.notice("Done", "All set.")):
+    if await reply.try_show(result.view or forms.notice("Done", "All set.")):
         return
     if result.message:
         await reply.privately(result.message)
-    elif result.view and result.said:
+    elif result.view and result.warning:
         submitted = reply.interaction
         claim = submitted.key if isinstance(submitted, FormSubmission) else None
-        text = prose(f"{result.view['title']['text']}: {result.said}")
+        text = prose(f"{result.view['title']['text']}: {result.warning}")
         row = button_row("Reopen form", await reply.save(ReopenForm(view=result.view, claim=claim)))
         await reply.privately(Message(text, (section(text), row)))
     elif result.view:
@@ -228,7 +228,7 @@ async def follow(
     try:
         while watched and not (await asyncio.wait({task}, timeout=interval))[0]:
             if (now := doing()) != text:
-                text, watched = now, await reply.shown(forms.notice("One moment", now))
+                text, watched = now, await reply.try_show(forms.notice("One moment", now))
         return await task
     finally:
         await canceled(task)
@@ -347,6 +347,6 @@ class CrashRecovery:
         if reply.in_form and modal:  # if the user has moved on in the form, nothing was lost
             text = reply.wording.sentence(Interrupted())
             over = None if shows_progress(interaction.name) else modal.hash
-            await reply.shown(refilled(modal.json, text), over=over)
+            await reply.try_show(refilled(modal.json, text), over=over)
         else:
             await tell(reply, Interrupted())

@@ -51,7 +51,7 @@ async def names_of(reply: Reply, mentioned: Iterable[tuple[str, str]]) -> dict[s
 
     known = list(islice(mentioned, MAX_MENTIONS))
     names = await asyncio.gather(*(name(kind, mentioned_id) for kind, mentioned_id in known))
-    return {mentioned_id: found for (_, mentioned_id), found in zip(known, names, strict=True)}
+    return {mentioned_id: full_name for (_, mentioned_id), full_name in zip(known, names, strict=True)}
 
 
 async def writer(reply: Reply, rich: JSON) -> Callable[[JSON], str]:

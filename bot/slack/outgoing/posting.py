@@ -301,8 +301,8 @@ async def permalink(slack: AsyncWebClient, place: Destination, message: JSON) ->
         answer = await slack.chat_getPermalink(channel=place.channel_id or "", message_ts=message["ts"])
     except SLACK_FAILED:
         return None
-    found: str | None = answer.get("permalink")
-    return found
+    url: str | None = answer.get("permalink")
+    return url
 
 
 async def publicly(

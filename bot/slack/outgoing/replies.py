@@ -258,11 +258,11 @@ class Reply:
         """
         self.answered.set()
         if self.view_id:
-            await _shown(self.slack.views_update(view_id=self.view_id, view=view, hash=over))
+            await _view_from(self.slack.views_update(view_id=self.view_id, view=view, hash=over))
         else:
             await self._open(self.slack.views_open, view, for_anyone=for_anyone)
 
-    async def shown(self, view: JSON, *, over: str | None = None, for_anyone: bool = False) -> bool:
+    async def try_show(self, view: JSON, *, over: str | None = None, for_anyone: bool = False) -> bool:
         """Show a form; returns whether Slack accepted it."""
         try:
             await self.show(view, over=over, for_anyone=for_anyone)
@@ -333,9 +333,9 @@ class Reply:
 
     async def saved(self, kind: type[S], draft_id: str) -> S | None:
         """The user's saved draft; None if it is gone."""
-        found = await self.platform.store.saved_input.get(self.owner, draft_id, kind.lifetime)
+        values = await self.platform.store.saved_input.get(self.owner, draft_id, kind.lifetime)
         try:
-            return kind.model_validate(found | {"id": draft_id}) if found else None
+            return kind.model_validate(values | {"id": draft_id}) if values else None
         except ValidationError:  # it is of another kind
             return None
 
@@ -349,8 +349,8 @@ class Reply:
         """
         if isinstance(error, KeyInRequest):
             return None
-        said, again = without_keys(self.wording.sentence(error)), await self.corrected(error)
-        saved = await self.save(draft.model_copy(update={"said": said}))
+        warning, again = without_keys(self.wording.sentence(error)), await self.corrected(error)
+        saved = await self.save(draft.model_copy(update={"warning": warning}))
         form = button(text, saved, style=None if again else "primary")
         return actions([*([again] if again else []), form, *more])
 
@@ -386,9 +386,9 @@ class Reply:
 
     async def say(self, text: str, *, title: str = "That didn't work") -> None:
         """Say one sentence: in the open form, or else privately."""
-        said = sentence(text)
-        if not (self.view_id and await self.shown(notice(title, said.text))):
-            await self.privately(said)
+        message = sentence(text)
+        if not (self.view_id and await self.try_show(notice(title, message.text))):
+            await self.privately(message)
 
     async def _open(self, opening: Callable[..., Awaitable[Any]], view: JSON, *, for_anyone: bool) -> None:
         """Open a form with a unique `external_id`, to find it if Slack's response is lost."""
@@ -399,18 +399,18 @@ class Reply:
         name = secrets.token_hex(16)
         trigger_id = self.interaction.trigger_id or ""
         try:
-            shown = await _shown(opening(trigger_id=trigger_id, view=view | {"external_id": name}))
+            opened = await _view_from(opening(trigger_id=trigger_id, view=view | {"external_id": name}))
         except FormNotShown as error:
             if failure(error) is not Failure.UNKNOWN:
                 raise
             try:
-                shown = await _shown(self.slack.views_update(external_id=name, view=view))
+                opened = await _view_from(self.slack.views_update(external_id=name, view=view))
             except FormNotShown:
                 raise error from None
-        self.view_id = shown.get("id")
+        self.view_id = opened.get("id")
 
 
-async def _shown(call: Awaitable[Any]) -> JSON:
+async def _view_from(call: Awaitable[Any]) -> JSON:
     try:
         answer = await call
     except SLACK_FAILED as error:

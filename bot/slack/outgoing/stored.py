@@ -45,7 +45,7 @@ class StoredPosts:
         key = f"{MESSAGE}:{secrets.token_hex(16)}"
         await self.jobs.put(MESSAGE, key, [owner.name, message.text, message.blocks])
 
-    async def told(self, job: Job) -> Later | None:
+    async def deliver(self, job: Job) -> Later | None:
         """Do a job that `tell` added."""
         name, text, blocks = job.content
 
@@ -62,10 +62,10 @@ class StoredPosts:
         """Post a job's message, unless an earlier attempt did. If that stays unknown for a day, it is
         posted with MAY_BE_REPEATED. Otherwise like `post`.
         """
-        found = await self.look_up(job, post)
-        if isinstance(found, outcomes.Posted | Later):
-            return found
-        repeated = isinstance(found, outcomes.Unsure)
+        outcome = await self.look_up(job, post)
+        if isinstance(outcome, outcomes.Posted | Later):
+            return outcome
+        repeated = isinstance(outcome, outcomes.Unsure)
         return await self.post(job, post, ready, sending=sending, repeated=repeated)
 
     async def look_up(self, job: Job, post: Post) -> LookUp:
@@ -76,8 +76,8 @@ class StoredPosts:
             return outcomes.Absent()
         first, lease = job.tried_at, timedelta(seconds=self.timings.longest_post)
         match await self.outbox.find(post, (first, first + lease), job.searched_to):
-            case outcomes.Posted() | outcomes.Absent() as found:
-                return found
+            case outcomes.Posted() | outcomes.Absent() as lookup:
+                return lookup
             case _ if job.unknown_for >= LOOKS_FOR:
                 return outcomes.Unsure()
             case outcomes.Unfinished(seconds, searched_to):

@@ -68,8 +68,8 @@ def _shorter(block: Block, most: int) -> Block:
 
 def sentence(text: str) -> Message:
     """A message of one plain sentence; text in backticks stays code."""
-    shown = prose(text)
-    return Message(shown, (section(shown),))
+    escaped = prose(text)
+    return Message(escaped, (section(escaped),))
 
 
 def plain(text: str, limit: int) -> JSON:
@@ -140,13 +140,13 @@ def rows(buttons: Iterable[Element], block_id: str | None = None) -> list[Block]
 
     The first row has the `block_id`.
     """
-    found: list[list[Element]] = []
+    rows: list[list[Element]] = []
     for one in buttons:
-        taken = {other["action_id"] for other in found[-1]} if found else set()
-        if not found or one["action_id"] in taken or len(found[-1]) == ROW:
-            found.append([])
-        found[-1].append(one)
-    return [actions(row, None if n else block_id) for n, row in enumerate(found)]
+        taken = {other["action_id"] for other in rows[-1]} if rows else set()
+        if not rows or one["action_id"] in taken or len(rows[-1]) == ROW:
+            rows.append([])
+        rows[-1].append(one)
+    return [actions(row, None if n else block_id) for n, row in enumerate(rows)]
 
 
 def button_row(text: str, carries: Button) -> Block:
@@ -226,9 +226,9 @@ def words(text: str, **style: bool) -> JSON:
 
 def rich_link(url: str, label: str, **style: bool) -> JSON:
     """A link; only the label if `url` isn't http or https."""
-    shown = words(shortened(" ".join(clean(label).split()), RICH_LABEL), **style)
-    return {**shown, "type": "link", "url": url} if is_web(url) else shown
+    content = words(shortened(" ".join(clean(label).split()), RICH_LABEL), **style)
+    return {**content, "type": "link", "url": url} if is_web(url) else content
 
 
-def typed(command: str, said: str = "You typed: ") -> Block:
-    return paragraph(said, words(without_keys(command), code=True))
+def typed(command: str, lead: str = "You typed: ") -> Block:
+    return paragraph(lead, words(without_keys(command), code=True))

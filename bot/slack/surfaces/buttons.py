@@ -59,8 +59,8 @@ class Button(BaseModel):
         """Read what `pack` wrote. Raises ActionExpired for anything else."""
         fields = cls.model_fields
         texts = value.split(":", len(fields) - 1) if fields and isinstance(value, str) else []
-        found = zip(fields.items(), texts, strict=False)
-        given = {name: text for (name, field), text in found if text or field.is_required()}
+        pairs = zip(fields.items(), texts, strict=False)
+        given = {name: text for (name, field), text in pairs if text or field.is_required()}
         try:
             return cls.model_validate(given)
         except ValidationError:

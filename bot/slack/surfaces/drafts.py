@@ -29,7 +29,7 @@ RESUMES = "resumes"
 
 
 class SavedDraft(Button):
-    """What a user typed, and `said` what was wrong with it; saved for them alone: the button has its ID."""
+    """What a user typed, and a `warning` about it; saved for them alone: the button has its ID."""
 
     expired: ClassVar[str] = "This form has expired."
     command: ClassVar[str | None] = None  # starts over when it has expired
@@ -37,7 +37,7 @@ class SavedDraft(Button):
     """Says that it has expired where nothing can be started over."""
     lifetime: ClassVar[timedelta] = LIFETIME
     id: str = Field(default="", exclude=True)
-    said: str = ""
+    warning: str = ""
 
     def pack(self) -> str:
         return self.id

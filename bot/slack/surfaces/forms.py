@@ -27,7 +27,7 @@ SelectOption = tuple[str, str]  # a choice: its value and its text
 class FormResult:
     """The result of a submitted form: errors at its fields, another view, or neither, which closes the form.
 
-    `said` is the error text, if any; `view` is then the form as it was filled in. `message` says the same as
+    `warning` is the error text, if any; `view` is then the form as filled in. `message` says the same as
     `view` in case the user has closed the form. `then` runs once Slack has the result, for instance to
     announce an issue; `resume` is a saved payload to resume after that.
     """
@@ -35,7 +35,7 @@ class FormResult:
     errors: dict[str, str] | None = None
     view: JSON | None = None
     message: Message | None = None
-    said: str | None = None
+    warning: str | None = None
     then: Callable[[], Awaitable[None]] | None = None
     resume: JSON | None = None
 
@@ -43,7 +43,7 @@ class FormResult:
         if self.errors:
             return {
                 "response_action": "errors",
-                "errors": {name: spoken(said) for name, said in self.errors.items()},
+                "errors": {name: spoken(warning) for name, warning in self.errors.items()},
             }
         if self.view:
             return {"response_action": "update", "view": self.view}
@@ -56,13 +56,13 @@ class FormResult:
         return FormResult.again(view, "\n".join(self.errors.values()))
 
     @classmethod
-    def again(cls, view: JSON, said: str, metadata: str | None = None) -> "FormResult":
+    def again(cls, view: JSON, warning: str, metadata: str | None = None) -> "FormResult":
         """The submitted view as it was filled in, with a warning (plain text)."""
-        return cls(view=refilled(view, said, metadata), said=said)
+        return cls(view=refilled(view, warning, metadata), warning=warning)
 
     @classmethod
-    def told(cls, title: str, message: Message) -> "FormResult":
-        return cls(view=said(title, message.blocks), message=message)
+    def notice(cls, title: str, message: Message) -> "FormResult":
+        return cls(view=result(title, message.blocks), message=message)
 
 
 def form(
@@ -88,7 +88,7 @@ def loading(title: str) -> JSON:
     return notice(title, ":hourglass_flowing_sand: One moment…")
 
 
-def said(title: str, blocks: Sequence[Block]) -> JSON:
+def result(title: str, blocks: Sequence[Block]) -> JSON:
     return form("notice", title, blocks, close="Close")
 
 
@@ -192,8 +192,8 @@ def several_searched(action_id: str, initial: Sequence[JSON], placeholder: str) 
 
 def conversation(action_id: str, initial: str | None, placeholder: str) -> Element:
     """A select of the user's conversations, without externally shared ones."""
-    shown = {"exclude_external_shared_channels": True}
-    select = {"type": "conversations_select", "action_id": action_id, "filter": shown}
+    filters = {"exclude_external_shared_channels": True}
+    select = {"type": "conversations_select", "action_id": action_id, "filter": filters}
     return filled(select, initial_conversation=initial, placeholder=plain(placeholder, 150))
 
 
@@ -253,10 +253,10 @@ class Values:
     def files(self, name: str) -> list[JSON]:
         return [file for file in self._blocks.get(name, {}).get("files") or () if isinstance(file, dict)]
 
-    def changed(self, name: str, shown: object) -> bool:
-        """Whether a field's value differs from the one it showed first; `shown` is from `shown_in`."""
+    def changed(self, name: str, known_marks: object) -> bool:
+        """Whether a field's value differs from the one it showed first; `known_marks` is from `shown_in`."""
         state = self._blocks.get(name, {})
-        known = shown if isinstance(shown, dict) else {}
+        known = known_marks if isinstance(known_marks, dict) else {}
         return _mark(next((state[key] for key in VALUE_KEYS if state.get(key)), None)) != known.get(name)
 
     def _held(self, name: str, key: str, kind: type[T]) -> T | None:
@@ -300,39 +300,39 @@ def shown_in(view: JSON) -> dict[str, str]:
     inputs = [block for block in view["blocks"] if block["type"] == "input"]
     return {
         block["block_id"].partition(":")[0]: _mark(
-            next((held for key in VALUE_KEYS if (held := block["element"].get(INITIAL[key]))), None)
+            next((value for key in VALUE_KEYS if (value := block["element"].get(INITIAL[key]))), None)
         )
         for block in inputs
     }
 
 
-def _mark(held: object) -> str:
-    several = held if isinstance(held, list) else [held] if held else []
+def _mark(value: object) -> str:
+    several = value if isinstance(value, list) else [value] if value else []
     return fingerprint(*(str(one.get("value")) if isinstance(one, dict) else str(one) for one in several))
 
 
-def warned(view: JSON, said: str) -> JSON:
+def warned(view: JSON, warning: str) -> JSON:
     """The view with a warning (plain text) at the top."""
-    banner = section(f":warning: {prose(said)}", block_id=BANNER)
+    banner = section(f":warning: {prose(warning)}", block_id=BANNER)
     return view | {"blocks": [banner, *(b for b in view["blocks"] if b.get("block_id") != BANNER)][:LIST]}
 
 
-def warns(view: JSON, said: str) -> bool:
-    return warned(view, said)["blocks"][0]["text"]["text"] in (
+def warns(view: JSON, warning: str) -> bool:
+    return warned(view, warning)["blocks"][0]["text"]["text"] in (
         block["text"]["text"] for block in view["blocks"] if block.get("block_id") == BANNER
     )
 
 
-def refilled(view: JSON, said: str, metadata: str | None = None) -> JSON:
+def refilled(view: JSON, warning: str, metadata: str | None = None) -> JSON:
     """A submitted view with its values filled in and a warning (plain text) at the top."""
     values = view.get("state", {}).get("values") or {}
     blocks = [_refilled(block, values) for block in view["blocks"]]
-    return warned(redefined(view, blocks, metadata), said)
+    return warned(redefined(view, blocks, metadata), warning)
 
 
 def without_secrets(view: JSON) -> JSON:
     state = view.get("state") or {}
-    values = {block: held for block, held in (state.get("values") or {}).items() if block not in SECRET}
+    values = {block: entered for block, entered in (state.get("values") or {}).items() if block not in SECRET}
     return view | {"state": state | {"values": values}}
 
 
@@ -354,18 +354,18 @@ def _refilled(block: JSON, values: JSON) -> JSON:
         return block
     element = {k: v for k, v in block["element"].items() if not k.startswith("initial_")}
     state = (values.get(str(block.get("block_id"))) or {}).get(element.get("action_id")) or {}
-    for held, initial in INITIAL.items():
-        if state.get(held):
-            element[initial] = state[held]
+    for key, initial in INITIAL.items():
+        if state.get(key):
+            element[initial] = state[key]
     return block | {"element": element}
 
 
-def placed(view: JSON, error: BotError, said: str) -> dict[str, str] | None:
+def placed(view: JSON, error: BotError, warning: str) -> dict[str, str] | None:
     """The error by block ID if it belongs to a field, or the service's sentences name fields; else None."""
     match error:
         case WrongField(field=name):
             block = Values(view).block_ids.get(name)
-            return {block: said} if block else None
+            return {block: warning} if block else None
         case Refused(errors=sentences):
             return at_fields(view, sentences)
     return None
@@ -386,11 +386,11 @@ def at_fields(view: JSON, sentences: Sequence[str]) -> dict[str, str] | None:
     inputs += [(ALSO_CALLED[label], block) for label, block in inputs if label in ALSO_CALLED]
     labels = sorted(inputs, key=lambda pair: -len(pair[0]))
     at = [
-        next((block for label, block in labels if said.casefold().startswith(label)), None)
-        for said in sentences
+        next((block for label, block in labels if sentence.casefold().startswith(label)), None)
+        for sentence in sentences
     ]
     first = next(filter(None, at), None)
     placed: dict[str, list[str]] = {}
-    for block_id, said in zip(at, sentences, strict=True):
-        placed.setdefault(block_id or first or "", []).append(said)
-    return {block_id: " ".join(said) for block_id, said in placed.items()} if first else None
+    for block_id, sentence in zip(at, sentences, strict=True):
+        placed.setdefault(block_id or first or "", []).append(sentence)
+    return {block_id: " ".join(each) for block_id, each in placed.items()} if first else None

@@ -260,12 +260,12 @@ class UserMessage(Interaction):
         if not bot and self.name != "app_mention":
             return text.strip()
         mention = rf"<@{bot}(?:\|[^<>]*)?>" if bot else r"<@[A-Z0-9]+>"
-        said, *others = re.split(mention, text, maxsplit=0 if bot else 1)
+        command, *others = re.split(mention, text, maxsplit=0 if bot else 1)
         for after in others:
-            said, rest = said.rstrip(" \t"), after.lstrip(" \t")
-            starts_line = not said or said.endswith("\n")
-            said += re.sub(r"^[,:][ \t]+", "", rest) if starts_line else f" {rest}"
-        return said.strip()
+            command, rest = command.rstrip(" \t"), after.lstrip(" \t")
+            starts_line = not command or command.endswith("\n")
+            command += re.sub(r"^[,:][ \t]+", "", rest) if starts_line else f" {rest}"
+        return command.strip()
 
     @property
     def typed(self) -> str:

@@ -46,8 +46,8 @@ def ids_in(value: JSON) -> list[tuple[str, str]]:
     """The types and IDs of the users and channels that rich text mentions."""
     inner = [each for part in _parts(value) for each in _parts(part)]
     elements = [*inner, *(each for item in inner for each in _parts(item))]
-    found = ((kind, element.get(f"{kind}_id")) for kind in ("user", "channel") for element in elements)
-    return list(dict.fromkeys((kind, str(mentioned)) for kind, mentioned in found if mentioned))
+    ids = ((kind, element.get(f"{kind}_id")) for kind in ("user", "channel") for element in elements)
+    return list(dict.fromkeys((kind, str(mentioned)) for kind, mentioned in ids if mentioned))
 
 
 async def prefilled(text: str, text_format: TextFormat) -> JSON:
@@ -63,8 +63,8 @@ def from_service_text(text: str, text_format: TextFormat) -> JSON:
         text = translate(from_textile(text), str, FORMATS["markdown"]).replace(JOINER, "").replace(EDGE, "")
     elements: list[JSON] = []
     for kind, group in groupby(_rich_blocks(SyntaxTreeNode(PARSER.parse(text)).children), _kind):
-        found = list(group)
-        elements += [_section(_joined(found, "\n\n"))] if kind == "rich_text_section" else found
+        children = list(group)
+        elements += [_section(_joined(children, "\n\n"))] if kind == "rich_text_section" else children
     return {"type": "rich_text", "elements": elements} if elements else _plain_block(text)
 
 
@@ -111,13 +111,13 @@ def _marked(text: str, element: JSON, to: Format) -> str:
     style = style if isinstance(style, dict) else {}
     url = str(element.get("url") or "")
     if element.get("type") == "link" and is_web(url):
-        shown = to.link(url, "" if inner in (url, url.partition("://")[2]) else inner)
+        content = to.link(url, "" if inner in (url, url.partition("://")[2]) else inner)
     else:
-        shown = to.code(inner) if style.get("code") else to.text(inner)
+        content = to.code(inner) if style.get("code") else to.text(inner)
     for kind in STYLES:
-        shown = to.marked(kind, shown) if style.get(kind) else shown
+        content = to.marked(kind, content) if style.get(kind) else content
     before, _, after = text.partition(inner)
-    return f"{before}{shown}{after}"
+    return f"{before}{content}{after}"
 
 
 def _plain(element: JSON, name_of: NameOf) -> str:

@@ -51,7 +51,7 @@ def from_markdown(text: str) -> str:
 
 
 def _blocks(nodes: Iterable[SyntaxTreeNode], between: str = "\n\n") -> str:
-    return between.join(shown for node in nodes if (shown := _block(node)))
+    return between.join(text for node in nodes if (text := _block(node)))
 
 
 def _block(node: SyntaxTreeNode) -> str:
@@ -77,14 +77,14 @@ def _list(node: SyntaxTreeNode) -> str:
     start = int(node.attrs.get("start", 1))
     items = []
     for number, item in enumerate(node.children, start):
-        shown = _blocks(item.children, "\n")
-        task = _TASK.match(shown)
+        content = _blocks(item.children, "\n")
+        task = _TASK.match(content)
         if task:
             marker = "☐ " if task[1] == " " else "☑ "
-            shown = shown[task.end() :]
+            content = content[task.end() :]
         else:
             marker = f"{number}. " if node.type == "ordered_list" else "• "
-        items.append(prefixed(shown, marker, "    "))
+        items.append(prefixed(content, marker, "    "))
     return "\n".join(items)
 
 

@@ -49,8 +49,8 @@ def _quoted(attachments: object) -> Iterator[str]:
     for attachment in attachments if isinstance(attachments, list) else ():
         if isinstance(attachment, dict) and (attachment.get("is_share") or attachment.get("is_msg_unfurl")):
             author = escape(str(attachment.get("author_name") or "").strip())
-            said = str(attachment.get("text") or "").strip().splitlines()
-            yield from (f"&gt; {line}" for line in ([f"*{author}*"] if author and said else []) + said)
+            lines = str(attachment.get("text") or "").strip().splitlines()
+            yield from (f"&gt; {line}" for line in ([f"*{author}*"] if author and lines else []) + lines)
 
 
 def _in_blocks(blocks: object) -> str:
@@ -59,13 +59,13 @@ def _in_blocks(blocks: object) -> str:
 
 
 def _in_attachments(attachments: object) -> str:
-    found = []
+    lines = []
     for attachment in attachments if isinstance(attachments, list) else ():
         parts = [str(attachment[part]) for part in ATTACHMENT if attachment.get(part)]
-        found.append(
+        lines.append(
             "\n".join(parts) or _in_blocks(attachment.get("blocks")) or str(attachment.get("fallback") or "")
         )
-    return "\n".join(line for line in found if line.strip())
+    return "\n".join(line for line in lines if line.strip())
 
 
 def _texts(part: object) -> Iterator[str]:

@@ -65,8 +65,8 @@ def literal(text: str) -> str:
     Slack has no escape for marks. It reads them only at the edge of a word, so a word joiner on both sides
     disables them. Between two letters or two spaces they mean nothing and need no joiners.
     """
-    shown = _MARKS.sub(_unmarked, _EMOJI.sub(f":{JOINER}", escape(text)))
-    return _QUOTED.sub(f"{JOINER}&gt;", shown)
+    escaped = _MARKS.sub(_unmarked, _EMOJI.sub(f":{JOINER}", escape(text)))
+    return _QUOTED.sub(f"{JOINER}&gt;", escaped)
 
 
 def _unmarked(match: re.Match[str]) -> str:
@@ -79,19 +79,19 @@ def _unmarked(match: re.Match[str]) -> str:
 
 def line(text: str, most: int = _LINE) -> str:
     """Return a text like `literal`, on one line of at most `most` characters."""
-    shown = " ".join(clean(text[: most * 2]).split())
-    return literal(shown if len(shown) <= most else f"{shown[: most - 1].rstrip()}…")
+    short = " ".join(clean(text[: most * 2]).split())
+    return literal(short if len(short) <= most else f"{short[: most - 1].rstrip()}…")
 
 
 def prose(text: str) -> str:
     """Return a sentence with other people's words like `literal`, but text in backticks stays code."""
-    shown = ""
+    escaped = ""
     at = 0
     for match in _CODE.finditer(text):
         if match[1]:
-            shown += literal(text[at : match.start()]) + escape(match[0])
+            escaped += literal(text[at : match.start()]) + escape(match[0])
             at = match.end()
-    return shown + literal(text[at:])
+    return escaped + literal(text[at:])
 
 
 def spoken(text: str) -> str:
@@ -107,7 +107,7 @@ def own(mrkdwn: str) -> str:
 def stripped(mrkdwn: str) -> str:
     """Escaped or converted mrkdwn as plain text: no marks or tokens, and `label (url)` for a link."""
 
-    def shown(match: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         if match["label"]:
             return match["label"] if match["url"][:1] in "!@#" else f"{match['label']} ({match['url']})"
         if match["mark"]:
@@ -115,7 +115,7 @@ def stripped(mrkdwn: str) -> str:
         kept = (match[name] for name in ("kept", "fence", "code", "url"))
         return next((text for text in kept if text is not None), match[0])
 
-    return decode(_STRIPPED.sub(shown, mrkdwn).replace(EDGE, "").replace(JOINER, ""))
+    return decode(_STRIPPED.sub(replacement, mrkdwn).replace(EDGE, "").replace(JOINER, ""))
 
 
 def is_web(url: str) -> bool:
@@ -128,17 +128,17 @@ def link(url: str, label: str = "") -> str:
     Drops a label that looks like a URL, so that no link can pass for another.
     """
     url = clean(url).strip()
-    shown = line(label, _LABEL)
+    shortened = line(label, _LABEL)
     if not _WEB.match(url):
-        return shown or line(url)
+        return shortened or line(url)
     target = _NOT_IN_URL.sub(lambda m: quote(m[0]), url).replace("&", "&amp;")
-    return f"<{target}|{shown}>" if shown and not _ADDRESS.match(shown) else f"<{target}>"
+    return f"<{target}|{shortened}>" if shortened and not _ADDRESS.match(shortened) else f"<{target}>"
 
 
 def bold(text: str) -> str:
     """`text` escaped, on one line and bold; plain if it contains an asterisk."""
-    shown = line(text)
-    return shown if not shown or "*" in shown else f"*{shown}*"
+    escaped = line(text)
+    return escaped if not escaped or "*" in escaped else f"*{escaped}*"
 
 
 def cut(text: str, limit: int) -> str:
@@ -185,12 +185,12 @@ _COLUMN = 40
 
 
 def plain(text: str) -> str:
-    shown = []
+    parts = []
     at = 0
     for match in _BARE_URL.finditer(text):
-        shown += [literal(text[at : match.start()]), link(match[0])]
+        parts += [literal(text[at : match.start()]), link(match[0])]
         at = match.end()
-    return "".join(shown) + literal(text[at:])
+    return "".join(parts) + literal(text[at:])
 
 
 def marked(mark: str, inner: str) -> str:
@@ -222,22 +222,22 @@ def code(text: str) -> str:
 
 
 def fence(text: str) -> str:
-    shown = escape(text).strip("\n")
-    return f"{FENCE}\n{unfenced(shown)}\n{FENCE}" if shown.strip() else ""
+    escaped = escape(text).strip("\n")
+    return f"{FENCE}\n{unfenced(escaped)}\n{FENCE}" if escaped.strip() else ""
 
 
 def prefixed(text: str, first: str, others: str) -> str:
     """`first` before the first line and `others` before the rest, but nothing inside code blocks."""
     lines = []
     inside = False
-    for number, said in enumerate(text.split("\n")):
-        if said == FENCE:
+    for number, line in enumerate(text.split("\n")):
+        if line == FENCE:
             inside = not inside
-            lines.append(f"{first.rstrip()}\n{said}" if number == 0 and first.strip() else said)
+            lines.append(f"{first.rstrip()}\n{line}" if number == 0 and first.strip() else line)
         elif inside:
-            lines.append(said)
+            lines.append(line)
         else:
-            lines.append(((others if number else first) + said).rstrip())
+            lines.append(((others if number else first) + line).rstrip())
     return "\n".join(lines)
 
 
@@ -269,5 +269,5 @@ def day(value: date) -> str:
 def moment(at: datetime) -> str:
     """A time as Slack's date token: each reader sees it in their own time zone."""
     utc = at.astimezone(UTC)
-    shown = f"{utc:%b} {utc.day}, {utc.year} at {utc:%H:%M} UTC"
-    return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} at {{time}}|{shown}>"
+    fallback = f"{utc:%b} {utc.day}, {utc.year} at {utc:%H:%M} UTC"
+    return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} at {{time}}|{fallback}>"

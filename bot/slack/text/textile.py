@@ -48,39 +48,39 @@ def from_textile(text: str) -> str:
 def _blocks(text: str) -> Iterator[str]:
     """The blocks of a text without code blocks, each as mrkdwn."""
     for paragraph in re.split(r"\n[ \t]*\n", text):
-        lines = [said for said in paragraph.split("\n") if said.strip()]
+        lines = [line for line in paragraph.split("\n") if line.strip()]
         if not lines:
             continue
         rest = "\n".join(lines)
         while (block := _BLOCK.fullmatch(rest)) and block[1].startswith("h"):
             title, _, rest = block[2].partition("\n")
             yield mrkdwn.marked("*", _inline(title, within="*"))
-        shown = "\n".join(_lines((block[2] if block else rest).split("\n")))
-        yield mrkdwn.prefixed(shown, "> ", "> ") if block and block[1] == "bq" else shown
+        content = "\n".join(_lines((block[2] if block else rest).split("\n")))
+        yield mrkdwn.prefixed(content, "> ", "> ") if block and block[1] == "bq" else content
 
 
 def _lines(lines: list[str]) -> Iterator[str]:
     """The lines of a paragraph, which may mix list items, quotes, table rows and plain text."""
     rows: list[list[str]] = []
     counts: dict[str, int] = {}
-    for said in [*lines, ""]:
-        if _ROW.fullmatch(said):
-            rows.append([_cell(cell) for cell in said.strip().strip("|").split("|")])
+    for line in [*lines, ""]:
+        if _ROW.fullmatch(line):
+            rows.append([_cell(cell) for cell in line.strip().strip("|").split("|")])
             continue
         if rows:
             yield mrkdwn.table(rows)
             rows = []
-        item = _ITEM.fullmatch(said)
+        item = _ITEM.fullmatch(line)
         if item:
             yield _item(item[1], item[2], counts)
             continue
         counts = {}
-        if quote := _QUOTE.fullmatch(said):
+        if quote := _QUOTE.fullmatch(line):
             yield f"> {_inline(quote[2])}"
-        elif _RULE.fullmatch(said):
+        elif _RULE.fullmatch(line):
             yield mrkdwn.RULE
-        elif said:
-            yield _inline(said)
+        elif line:
+            yield _inline(line)
 
 
 def _item(marks: str, text: str, counts: dict[str, int]) -> str:
@@ -98,8 +98,8 @@ def _cell(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    shown = ("at", "code", "raw", "label", "inner", "alt", "image", 0)
-    return _INLINE.sub(lambda m: next(m[group] for group in shown if m[group]), text)
+    groups = ("at", "code", "raw", "label", "inner", "alt", "image", 0)
+    return _INLINE.sub(lambda m: next(m[group] for group in groups if m[group]), text)
 
 
 def _inline(text: str, within: str = "", depth: int = 0) -> str:

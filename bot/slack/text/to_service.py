@@ -71,8 +71,8 @@ class _Markdown(_Marked):
     def link(self, url: str, label: str) -> str:
         """A link; `label` is plain text, or empty."""
         target = url.replace("(", "%28").replace(")", "%29").replace(" ", "%20")
-        shown = self.text(label).replace("\\]", "]").replace("[", "\\[").replace("]", "\\]")
-        return f"[{shown}]({target})" if label else f"<{url.replace(' ', '%20')}>"
+        text = self.text(label).replace("\\]", "]").replace("[", "\\[").replace("]", "\\]")
+        return f"[{text}]({target})" if label else f"<{url.replace(' ', '%20')}>"
 
     def paragraph(self, lines: list[str]) -> str:
         return "  \n".join(lines)  # two spaces make a hard line break
@@ -189,21 +189,21 @@ def _split(text: str) -> list[_Block]:
     last = ""
     rest_quoted = False
     for line in text.split("\n"):
-        said = line
+        content = line
         for mark in _REST_QUOTED:
-            if not rest_quoted and said.startswith(mark):
-                rest_quoted, said = True, said.removeprefix(mark).strip()
-        quote = None if rest_quoted else _QUOTE.match(said)
+            if not rest_quoted and content.startswith(mark):
+                rest_quoted, content = True, content.removeprefix(mark).strip()
+        quote = None if rest_quoted else _QUOTE.match(content)
         if rest_quoted or quote:
-            kind, said = "quote", quote[1] if quote else said
-        elif not said.strip():
+            kind, content = "quote", quote[1] if quote else content
+        elif not content.strip():
             kind = ""
         else:
-            kind = "list" if _ITEM.fullmatch(said) else "text"
+            kind = "list" if _ITEM.fullmatch(content) else "text"
         if kind and kind == last:
-            blocks[-1].lines.append(said)
-        elif kind and (kind != "quote" or said.strip()):
-            blocks.append(_Block(kind, [said]))
+            blocks[-1].lines.append(content)
+        elif kind and (kind != "quote" or content.strip()):
+            blocks.append(_Block(kind, [content]))
         else:
             kind = ""
         last = kind
@@ -256,8 +256,8 @@ def entity_text(inside: str, name_of: Callable[[str], str]) -> str:
             return "#" + (label.removeprefix("#") or target[1:])
         case "!":
             kind, *rest = target[1:].split("^")
-            said = label or (rest[0] if rest else kind)
-            return said if kind == "date" else "@" + said.removeprefix("@")
+            name = label or (rest[0] if rest else kind)
+            return name if kind == "date" else "@" + name.removeprefix("@")
         case _:
             return label or target.removeprefix("mailto:").removeprefix("tel:")
 

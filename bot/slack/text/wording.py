@@ -86,8 +86,8 @@ class Wording:
 
     def sentence(self, error: BotError) -> str:
         """What a user reads of an error. Raises LookupError if nothing words it."""
-        told = error if error.says else of_service(error)
-        return PLACE.sub(partial(self._value, told), told.says)
+        spoken = error if error.says else of_service(error)
+        return PLACE.sub(partial(self._value, spoken), spoken.says)
 
     def _value(self, error: BotError, place: re.Match[str]) -> str:
         """What a place in an error's template stands for."""
@@ -116,9 +116,9 @@ def of_service(error: BotError) -> UserError:
         name = prose_kind(error.filter)
         return UserError("{service} can't filter by {name}. Remove that filter.", name=name)
     if isinstance(error, errors.Refused) and error.errors:
-        said = ". ".join(message.rstrip(".") for message in error.errors)
+        why = ". ".join(message.rstrip(".") for message in error.errors)
         them = "it" if len(error.errors) == 1 else "these"
-        return UserError("{service} rejected that: {said}. Fix {them} and try again.", said=said, them=them)
+        return UserError("{service} rejected that: {why}. Fix {them} and try again.", why=why, them=them)
     if isinstance(error, errors.TooManyRequests):
         seconds = math.ceil(error.retry_after or 0)
         wait = f"in {seconds} second{'' if seconds == 1 else 's'}" if seconds else "in a minute"

@@ -103,9 +103,9 @@ class Profiles:
             )
         return profile
 
-    async def _zone(self, team_id: str, user_id: str, told: object = None) -> ZoneInfo | NoZone:
+    async def _zone(self, team_id: str, user_id: str, name: object = None) -> ZoneInfo | NoZone:
         """Return the zone from Slack, and store it; else the stored one."""
-        if zone := _zone_named(told):
+        if zone := _zone_named(name):
             await self._links.keep_zone(team_id, user_id, zone.key)
         return zone or _zone_named(await self._links.zone(team_id, user_id)) or NoZone.UNKNOWN
 

@@ -156,8 +156,10 @@ class InstalledWorkspaces(Workspaces):
         try:
             bot = await self._store.installations.find(enterprise_id, team_id)
         except StoredSecretError as error:
-            said = "a workspace's token can't be decrypted: check ENCRYPTION_KEYS, or reinstall the app there"
-            log.error(said, action="slack.token_unreadable", team=team_id, error=str(error))  # noqa: TRY400 - no traceback needed
+            event = (
+                "a workspace's token can't be decrypted: check ENCRYPTION_KEYS, or reinstall the app there"
+            )
+            log.error(event, action="slack.token_unreadable", team=team_id, error=str(error))  # noqa: TRY400 - no traceback needed
             raise TokenUnusable from None
         if bot is None:
             raise NotInstalled
@@ -264,16 +266,16 @@ async def _installed(args: AsyncSuccessArgs) -> BoltResponse:
     where = {"team": installation.team_id, "enterprise": installation.enterprise_id}
     log.info("installed", action="slack.installed", **where)
     named = installation.enterprise_name if installation.is_enterprise_install else installation.team_name
-    said = f"Issue Bot is installed in {named or 'Slack'}. Open it there to get started."
-    return _page(args, 200, "Installed", escape(said))
+    text = f"Issue Bot is installed in {named or 'Slack'}. Open it there to get started."
+    return _page(args, 200, "Installed", escape(text))
 
 
 async def _failed(args: AsyncFailureArgs) -> BoltResponse:
     reason = shortened(args.reason, REASON_LENGTH)
     log.warning("installation failed", action="slack.install_failed", why=reason)
-    said = escape(WHY.get(reason, f"Slack reported an error: {reason}."))
+    explanation = escape(WHY.get(reason, f"Slack reported an error: {reason}."))
     again = f'<a href="{escape(args.settings.install_path)}">Try again</a>'
-    return _page(args, args.suggested_status_code, "Not installed", f"{said} {again}.")
+    return _page(args, args.suggested_status_code, "Not installed", f"{explanation} {again}.")
 
 
 def _page(args: AsyncSuccessArgs | AsyncFailureArgs, status: int, title: str, content: str) -> BoltResponse:
