@@ -172,12 +172,12 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
         return TypedIssue(rest if subcommand else parsed, below)
     if typist.base_url:
         values.own_text(first_line, typist.base_url)
-    found = _ROWS.take(
+    row = _ROWS.take(
         " ".join(word.source for word in parsed.words),
         search=lambda _: is_search(parsed, typist.today, Vocabulary()),
         several=lambda _: _several(first_line, parsed),
     )
-    match found and found[0]:
+    match row and row[0]:
         case Help() | OpenForm() as request:
             return request
         case Act.TEMPLATES:
@@ -185,9 +185,9 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
             return _of_templates(_draft(rest.with_fields(), below, typist))
         case Act.SEVERAL if several := _several(first_line, parsed):
             return several
-        case Act() as act if found:
+        case Act() as act if row:
             more = bool(parsed.options or parsed.problems or parsed.unknown or below)
-            return _on_issue(act, found[1].groupdict(""), text, parsed, more=more)
+            return _on_issue(act, row[1].groupdict(""), text, parsed, more=more)
     typed_text = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
     try:
         draft = _draft(parsed.with_fields(), below, typist)
@@ -247,11 +247,12 @@ def new_issue(
 
 def several_subjects(typed: TypedIssue) -> tuple[str, ...]:
     """The subjects in `3 tickets: a, b, c`; none for other texts."""
-    said = [word.text.lower() for word in typed.parsed.words[:2]]
-    if typed.below or said[1:2] not in ([f"{noun}:"] for noun in NOUNS_OF_SEVERAL):
+    words = [word.text.lower() for word in typed.parsed.words[:2]]
+    if typed.below or words[1:2] not in ([f"{noun}:"] for noun in NOUNS_OF_SEVERAL):
         return ()
-    found = [part.strip() for part in typed.parsed.after(2).text.split(",")][:MAX_AT_ONCE]
-    return tuple(found) if said[0] in (str(len(found)), *NUMBERS[len(found) - 1 : len(found)]) else ()
+    subjects = [part.strip() for part in typed.parsed.after(2).text.split(",")][:MAX_AT_ONCE]
+    counts = str(len(subjects)), *NUMBERS[len(subjects) - 1 : len(subjects)]
+    return tuple(subjects) if words[0] in counts else ()
 
 
 def _comment(text: str, base_url: str | None) -> OnIssues | None:
@@ -261,24 +262,24 @@ def _comment(text: str, base_url: str | None) -> OnIssues | None:
         about = as_typed(about)
         return values.issue_number(values.own_text(about, base_url) if base_url else about)
 
-    found = _COMMENTED.take(text.strip(), issue=numbered)
-    if found is None:
+    row = _COMMENTED.take(text.strip(), issue=numbered)
+    if row is None:
         return None
-    typed = found[1].groupdict("")
-    said, about = as_typed(typed.get("rest", "")).strip(), as_typed(typed.get("issue", ""))
-    if asks(text.strip()[: found[1].start("rest")] if without_question(said) else text):
+    typed = row[1].groupdict("")
+    comment, about = as_typed(typed.get("rest", "")).strip(), as_typed(typed.get("issue", ""))
+    if asks(text.strip()[: row[1].start("rest")] if without_question(comment) else text):
         raise Question(as_typed(text))
-    if not about or (typed.get("act") and is_several(f"{about} {said}")):
-        return OnIssues(Act.COMMENT, text=f"{about} {said}".strip())
-    return OnIssues(Act.COMMENT, _number(about), said)
+    if not about or (typed.get("act") and is_several(f"{about} {comment}")):
+        return OnIssues(Act.COMMENT, text=f"{about} {comment}".strip())
+    return OnIssues(Act.COMMENT, _number(about), comment)
 
 
 def _of_templates(draft: Draft) -> IssueRequest:
     """The request in `/issue template …`; a text without a verb is the name of a template to use."""
-    found = _OF_TEMPLATES.take(draft.subject)
-    if found is None:
+    row = _OF_TEMPLATES.take(draft.subject)
+    if row is None:
         return OpenForm(draft.model_copy(update={"subject": "", "template": draft.subject}))
-    act, slots = found[0], found[1].groupdict("")
+    act, slots = row[0], row[1].groupdict("")
     number = _number(slots.get("issue"))
     if act is Act.SAVE_TEMPLATE and not number:
         raise UserError("Which issue? Type its number and a name: `{/issue} template save 42 as bug-report`.")
@@ -288,11 +289,11 @@ def _of_templates(draft: Draft) -> IssueRequest:
 def _draft(parsed: Parsed, below: str, typist: CommandContext) -> Draft:
     """The draft of an issue; the lines below the first are its description. Raises NotUnderstood."""
     reader = OptionReader(parsed, typist)
-    found = reader.fields(FIELDS.values())
+    fields = reader.fields(FIELDS.values())
     project, template, custom = reader.text("project"), reader.text("template"), reader.custom_fields()
     title = " ".join(filter(None, [reader.text(SUBJECT.key), *parsed.text.split()]))
-    phrases = tuple(said for said, _ in parsed.phrases)
-    description = [found.get("desc"), as_typed(below).strip(), " ".join(parsed.left)]
+    phrases = tuple(phrase for phrase, _ in parsed.phrases)
+    description = [fields.get("desc"), as_typed(below).strip(), " ".join(parsed.left)]
     if len(title) > SUBJECT_LENGTH:
         too_long = UserError(
             "The subject has {length} characters. The limit is {longest}.",
@@ -305,7 +306,7 @@ def _draft(parsed: Parsed, below: str, typist: CommandContext) -> Draft:
         subject=shortened(title, SUBJECT_LENGTH),
         project=project,
         template=template,
-        values=found | {"desc": "\n\n".join(str(part) for part in description if part)},
+        values=fields | {"desc": "\n\n".join(str(part) for part in description if part)},
         custom_fields=custom,
         unread=reader.unread,
         phrases=phrases,

@@ -82,9 +82,9 @@ class IssueCommand:
             case commands.OnIssues():
                 await self._act(command, reply, request)
 
-    async def _act(self, command: SlashCommand, reply: Reply, wanted: commands.OnIssues) -> None:
-        number, text = wanted.number, wanted.text
-        match wanted.act:
+    async def _act(self, command: SlashCommand, reply: Reply, request: commands.OnIssues) -> None:
+        number, text = request.number, request.text
+        match request.act:
             case Act.SEARCH:
                 await self.search.search_for(reply, text)
             case Act.LOG_TIME:
@@ -102,21 +102,21 @@ class IssueCommand:
             case Act.UNFOLLOW:
                 await self.follows.unfollow(reply, number)
             case Act.MUTE | Act.UNMUTE:
-                await self.notices.mute(reply, number, on=wanted.act is Act.MUTE)
+                await self.notices.mute(reply, number, on=request.act is Act.MUTE)
             case _:
-                await self._of_templates(wanted, reply)
+                await self._of_templates(request, reply)
 
-    async def _of_templates(self, wanted: commands.OnIssues, reply: Reply) -> None:
-        templates, project = self.templates, wanted.project
-        if wanted.act is Act.TEMPLATES:
+    async def _of_templates(self, request: commands.OnIssues, reply: Reply) -> None:
+        templates, project = self.templates, request.project
+        if request.act is Act.TEMPLATES:
             await templates.show(reply, project)
-        elif wanted.act is Act.NEW_TEMPLATE:
+        elif request.act is Act.NEW_TEMPLATE:
             await templates.open_new(reply, project)
-        elif wanted.act is Act.SAVE_TEMPLATE:
-            await templates.save_issue(reply, wanted.number, wanted.text)
+        elif request.act is Act.SAVE_TEMPLATE:
+            await templates.save_issue(reply, request.number, request.text)
         else:
-            remove = wanted.act is Act.REMOVE_TEMPLATE
-            await templates.on_named(reply, wanted.text, project, remove=remove)
+            remove = request.act is Act.REMOVE_TEMPLATE
+            await templates.on_named(reply, request.text, project, remove=remove)
 
     async def _create(self, reply: Reply, draft: Draft) -> None:
         reply.fallback = partial(self.form.offer, reply, draft)
@@ -132,7 +132,7 @@ class IssueCommand:
         else:
             reply.committed = True
             notes = hidden_fields(draft.values, made.issue)
-            read = series([f"“{said}”" for said in draft.phrases], "and")
+            read = series([f"“{phrase}”" for phrase in draft.phrases], "and")
             if draft.phrases:
                 notes.append(f"I used {read} to fill in fields. To change them, choose “Edit”.")
             await self.cards.tell(reply, made, notes)
@@ -147,22 +147,22 @@ class IssueCommand:
     async def _ask_about(self, reply: Reply, numbers: Sequence[int], text: str) -> None:
         """Ask before the same change is made to several issues."""
         async with self.parts.accounts.reading(reply.owner) as session:
-            found = await self.issues.several(session, numbers)
+            issues = await self.issues.several(session, numbers)
         for number in numbers:
-            if number not in found:
+            if number not in issues:
                 raise IssueNotFound(number)
         saved = await reply.save(ChangeSeveral(issues=tuple(numbers), text=text))
-        await reply.privately(views.asked([found[number] for number in numbers], saved, reply.wording))
+        await reply.privately(views.asked([issues[number] for number in numbers], saved, reply.wording))
 
     async def change_several(self, press: ButtonPress[ChangeSeveral], reply: Reply) -> None:
         """*Change both*: change each issue, once, and say what became of each."""
-        wanted, results, failed = press.button, dict[int, str](), list[int]()
+        change, results, failed = press.button, dict[int, str](), list[int]()
         done = UserError("You've already changed these issues.")
-        async with reply.claim(f"several:{wanted.id}", done) as claim:
-            for number in wanted.issues:
+        async with reply.claim(f"several:{change.id}", done) as claim:
+            for number in change.issues:
                 try:
                     edited = await self.edits.change(
-                        reply, number, f"{number} {wanted.text}", tried_at=claim.tried_at
+                        reply, number, f"{number} {change.text}", tried_at=claim.tried_at
                     )
                 except (UserError, ServiceError) as error:
                     results[number] = views.failed(number, reply.wording.sentence(error))
@@ -170,9 +170,9 @@ class IssueCommand:
                 else:
                     results[number] = edit_views.summary(edited, reply.wording)
         again = (
-            await reply.try_save(ChangeSeveral(issues=tuple(failed), text=wanted.text)) if failed else None
+            await reply.try_save(ChangeSeveral(issues=tuple(failed), text=change.text)) if failed else None
         )
-        await reply.privately(views.changed(results, wanted, again), replace=True)
+        await reply.privately(views.changed(results, change, again), replace=True)
 
     async def _fallback(self, reply: Reply, error: BotError) -> Block | None:
         """The buttons below an error in reading the command."""

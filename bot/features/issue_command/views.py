@@ -26,16 +26,17 @@ def asked(issues: Sequence[Issue], saved: ChangeSeveral, wording: Wording) -> Me
     """Asks before several issues are changed."""
     named = series([title(issue, wording) for issue in issues], "and")
     both = "both" if len(issues) == 2 else counted(len(issues), "issue")  # noqa: PLR2004 - both
-    said = f"Change {named}? “{line(saved.text)}”"
+    question = f"Change {named}? “{line(saved.text)}”"
     change = button(f"Change {both}", saved, style="primary")
-    return Message(said, (section(said), actions([change, _show(saved)])))
+    return Message(question, (section(question), actions([change, _show(saved)])))
 
 
 def asked_for(subjects: Sequence[str], each: Sequence[Element], one: OpenDraft) -> Message:
     """Asks which of several issues to create; `each` are the buttons for them."""
-    said = f"Are these {counted(len(subjects), 'issue')}?"
+    question = f"Are these {counted(len(subjects), 'issue')}?"
     listed = "\n".join(f"• {line(subject)}" for subject in subjects)
-    return Message(said, (section(f"{said}\n{listed}"), *rows([*each, button("Create one issue", one)])))
+    buttons = rows([*each, button("Create one issue", one)])
+    return Message(question, (section(f"{question}\n{listed}"), *buttons))
 
 
 def changed(results: Mapping[int, str], saved: ChangeSeveral, again: ChangeSeveral | None) -> Message:

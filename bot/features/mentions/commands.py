@@ -214,20 +214,20 @@ def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread
             is_subject(typed) and not (asked or _only_search_phrases(f"{word} {rest}", today))
         ),
     }
-    if in_thread and (found := _of_thread(word, rest, numbered)):
-        return found
+    if in_thread and (command := _of_thread(word, rest, numbered)):
+        return command
     added = _routed(_ADDED, rest or " ", rest, of_new) if word in GENERAL else None
     return added or _routed(_TABLE, f"{word} {rest}", text, checks) or _unclear(text)
 
 
 def _routed(
-    table: CommandTable[Row], said: str, text: str, checks: Mapping[str, Callable[[str], object]]
+    table: CommandTable[Row], phrase: str, text: str, checks: Mapping[str, Callable[[str], object]]
 ) -> RoutedCommand | None:
     """The command of the row that fits; `text` is all of the message."""
-    found = table.take(said, **checks)
-    if found is None:
+    row = table.take(phrase, **checks)
+    if row is None:
         return None
-    (command, template), match = found
+    (command, template), match = row
     slots = {slot: value.strip() for slot, value in match.groupdict("").items()}
     slots |= {"act": slots.get("act", "").lower(), "all": text}
     meaning = template.format(**slots).strip()
@@ -284,8 +284,8 @@ def _of_thread(
         tracker = [one for one in first.split() if one not in _NOTHING]
         if len(tracker) <= 1:
             return IssueOfThread("".join(tracker), person)
-    found = _routed(_THREAD, f"{word} {rest}", f"{word} {rest}", {"issue": numbered})
-    return OfThread(found.command, found.text) if found else None
+    routed = _routed(_THREAD, f"{word} {rest}", f"{word} {rest}", {"issue": numbered})
+    return OfThread(routed.command, routed.text) if routed else None
 
 
 def _unclear(text: str, *, long: bool = False) -> Unclear:

@@ -61,8 +61,8 @@ class MentionHandlers:
         reject_key(message.text)
         text = await _with_names(reply, message.text)
         files = message.event.get("files") or ()
-        found = await self._meant(message, reply, text)
-        match found:
+        meaning = await self._meant(message, reply, text)
+        match meaning:
             case RoutedCommand(command, rest):
                 if files:
                     await reply.privately(sentence(views.FILES_LEFT))
@@ -72,7 +72,7 @@ class MentionHandlers:
                     return _payload(reply, "issues", text)
                 await self._ask(reply, message, unclear)
             case IssueOfThread():
-                await self._ask_of_thread(reply, message, found)
+                await self._ask_of_thread(reply, message, meaning)
             case Nothing() | Wordless() if files:
                 await self._ask(reply, message, Unclear(name_of(files[0])))
             case Nothing() if reply.place.thread_ts:
@@ -88,15 +88,15 @@ class MentionHandlers:
         read = partial(
             meant, text, reply.wording.base_url, (await reply.typist()).today, reply.wording.prefix
         )
-        found = read(in_thread=bool(reply.place.thread_ts))
-        if not isinstance(found, OfThread):
-            return found
+        meaning = read(in_thread=bool(reply.place.thread_ts))
+        if not isinstance(meaning, OfThread):
+            return meaning
         with suppress(NotLinked):
             if about := await self.issues.about(reply, message.event):
-                return RoutedCommand(found.command, f"{about.id} {found.text}")
+                return RoutedCommand(meaning.command, f"{about.id} {meaning.text}")
         return read()
 
-    async def _ask_of_thread(self, reply: Reply, message: UserMessage, wanted: IssueOfThread) -> None:
+    async def _ask_of_thread(self, reply: Reply, message: UserMessage, request: IssueOfThread) -> None:
         """*Create issue “…”* from a thread's first message, with the type and the person that were named."""
         read = await self.issues.thread(reply, str(reply.place.thread_ts))
         first = next((each for each in read if each["ts"] != message.event["ts"]), None)
@@ -104,7 +104,7 @@ class MentionHandlers:
             await self._offer_thread(reply, message)
             return
         draft = await draft_from_message(reply, first)
-        named = {"tracker": wanted.tracker, "to": "me" if wanted.person in SELF else wanted.person}
+        named = {"tracker": request.tracker, "to": "me" if request.person in SELF else request.person}
         draft = draft.model_copy(update={"values": {**draft.values, **{k: v for k, v in named.items() if v}}})
         create = await reply.save(OpenDraftThere(draft=draft, place=reply.place.as_json()))
         await reply.privately(views.unclear(views.OF_THREAD, draft.subject, create, None))
@@ -128,9 +128,9 @@ class MentionHandlers:
         else:
             draft = Draft(subject=unclear.subject, values={"desc": unclear.description})
             create = await reply.save(OpenDraftThere(draft=draft, place=reply.place.as_json()))
-        search, said = None, views.LONG if unclear.long else views.UNCLEAR
+        search, answer = None, views.LONG if unclear.long else views.UNCLEAR
         if not message.text:
-            said = views.FILES
+            answer = views.FILES
         elif not unclear.long:
             quoted = unclear.subject.replace('"', " ").removesuffix("…")
             search = await reply.save(RunCommand(payload=_payload(reply, "issues", f'"{quoted}"')))
@@ -147,7 +147,7 @@ class MentionHandlers:
                     label = f"Show #{number}" if asked else f"Comment on #{number}"
                     leads.insert(0, (label, await reply.save(run)))
         certain = not (leads or is_reply(message.text))
-        await reply.privately(views.unclear(said, unclear.subject, create, search, leads, certain=certain))
+        await reply.privately(views.unclear(answer, unclear.subject, create, search, leads, certain=certain))
 
     async def _offer_thread(self, reply: Reply, message: UserMessage) -> None:
         """Offer actions on the thread; saves its first message for them, if the bot can read it."""
@@ -183,7 +183,7 @@ def _payload(reply: Reply, command: str, text: str) -> JSON:
 
 async def _with_names(reply: Reply, text: str) -> str:
     """Return the text with the names of mentioned people beside their IDs, as in a command."""
-    mentioned = dict.fromkeys((_KINDS[kind], found) for kind, found in _UNNAMED.findall(text))
+    mentioned = dict.fromkeys((_KINDS[kind], identifier) for kind, identifier in _UNNAMED.findall(text))
     names = await names_of(reply, mentioned) if mentioned else {}
 
     def named(names: dict[str, str], match: re.Match[str]) -> str:

@@ -60,7 +60,7 @@ def unclear(
     `leads` are the commands that answer a question. Only a text that is `certain` to tell something may
     become an issue by the green button.
     """
-    quoted, said = shortened(subject, QUOTED), prose(text)
+    quoted, message = shortened(subject, QUOTED), prose(text)
     buttons = [button(label, lead) for label, lead in leads]
     if search:
         buttons.append(button(f"Search for “{quoted}”", search))
@@ -68,18 +68,18 @@ def unclear(
         0 if certain else len(buttons),
         button(f"Create issue “{quoted}”", create, style="primary" if certain else None),
     )
-    return Message(said, (section(said), *rows([*buttons, help_button()])))
+    return Message(message, (section(message), *rows([*buttons, help_button()])))
 
 
 def wordless() -> Message:
-    said = prose(WORDLESS)
-    return Message(said, (section(said), actions([help_button()])))
+    message = prose(WORDLESS)
+    return Message(message, (section(message), actions([help_button()])))
 
 
 def thread_menu(job: str, thread_ts: str, issue: Issue | None, wording: Wording) -> Message:
     """Offers actions on a thread, saved as `job`, which may be about an issue."""
     about = f"This thread is about {title(issue, wording)}." if issue else ""
-    said = f"{about} What should I do with it?".strip() if issue else "What should I do with this thread?"
+    text = f"{about} What should I do with it?".strip() if issue else "What should I do with this thread?"
     rows: list[Sequence[Element]] = [
         [
             button("Create an issue", CreateFromMessage(job=job, whole=True)),
@@ -95,4 +95,4 @@ def thread_menu(job: str, thread_ts: str, issue: Issue | None, wording: Wording)
                 button("Log time", OpenTimeForm(issue=issue.id)),
             ],
         )
-    return Message(said, (section(said), *map(actions, rows)))
+    return Message(text, (section(text), *map(actions, rows)))

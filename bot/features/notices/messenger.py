@@ -124,15 +124,15 @@ class NoticeMessages(DueReads[Told, IssueNews]):
         return replace(item, job=replace(item.job, tried_at=None))
 
     async def read(self, owner: Owner, items: Sequence[Told]) -> Mapping[str, IssueNews | JobOutcome]:
-        found: dict[str, IssueNews | JobOutcome] = {}
+        contents: dict[str, IssueNews | JobOutcome] = {}
         async with self.access.accounts.reading(owner, background=True) as session:
             for item in items:
                 with suppress(ServiceBroken):  # the others don't wait for it
                     try:
-                        found[item.job.key] = await self._read(session, item)
+                        contents[item.job.key] = await self._read(session, item)
                     except IssueNotFound:
-                        found[item.job.key] = Done()
-        return found
+                        contents[item.job.key] = Done()
+        return contents
 
     async def _read(self, session: Session, item: Told) -> IssueNews:
         issue, since = await self._issues.detailed(session, item.notice.issue, HISTORY), item.notice.since
@@ -148,8 +148,8 @@ class NoticeMessages(DueReads[Told, IssueNews]):
     async def post(self, item: Told, content: IssueNews) -> JobOutcome:
         """Send the message, without the parts that were sent already."""
         keys = content.news.keys
-        told = [key for key in keys if await self._posts.jobs.is_done(item.part(key))]
-        content = replace(content, news=content.news.without(told))
+        sent_keys = [key for key in keys if await self._posts.jobs.is_done(item.part(key))]
+        content = replace(content, news=content.news.without(sent_keys))
         keys = content.news.keys
         message = await self._message(item, content)
         if message is None:
@@ -176,8 +176,9 @@ class NoticeMessages(DueReads[Told, IssueNews]):
         if by:
             name = (await profiles.of(slack, to.team_id, by.user_id)).name
         today = None if reader.zone is NoZone.UNKNOWN else datetime.now(reader.zone).date()
-        told = views.paragraphs(content, name or "Someone", await views.quotes_of(content.news, wording))
-        return views.notice(told, content, wording, today) if told else None
+        quotes = await views.quotes_of(content.news, wording)
+        paragraphs = views.paragraphs(content, name or "Someone", quotes)
+        return views.notice(paragraphs, content, wording, today) if paragraphs else None
 
 
 def _job_key(notice: Notice) -> str:

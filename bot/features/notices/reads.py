@@ -65,14 +65,14 @@ class AssigneeProgress(BaseModel):
     """
 
     since: datetime | None = None
-    seen: Mapping[int, datetime] = {}
+    known_updates: Mapping[int, datetime] = {}
     verified_at: datetime | None = None
     pages: int = 0
     latest: datetime | None = None
 
     def since_of(self, number: int) -> datetime | None:
         """Return the time after which changes to this issue are news: its last known update."""
-        return self.seen[number] + SECOND if number in self.seen else self.since
+        return self.known_updates[number] + SECOND if number in self.known_updates else self.since
 
 
 @dataclass(frozen=True)
@@ -132,13 +132,13 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
         if now >= verified_at + VERIFY_EVERY:
             async with self.access.accounts.reading(owner, background=True):
                 verified_at = now
-        seen = {issue.id: issue.updated_on for issue in changed if issue.updated_on}
+        updates = {issue.id: issue.updated_on for issue in changed if issue.updated_on}
         # Not past now: an issue dated in the future would hide all others until then.
         moments = [min(issue.updated_on, now) for issue in changed if issue.updated_on]
         latest = progress.latest or max(moments, default=since)
-        fresh = [issue.id for issue in changed if progress.seen.get(issue.id) != issue.updated_on]
+        fresh = [issue.id for issue in changed if progress.known_updates.get(issue.id) != issue.updated_on]
         read = AssigneeProgress(since=since, verified_at=verified_at)
-        read.seen = {**progress.seen, **seen} if progress.pages else seen
+        read.known_updates = {**progress.known_updates, **updates} if progress.pages else updates
         if pages:
             read.pages, read.latest = pages, latest
         else:
@@ -168,12 +168,12 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
         are read if there may be more.
         """
         me = (await self.access.accounts.background_link(owner)).user_id
-        found: dict[int, Issue] = {}
+        by_id: dict[int, Issue] = {}
         end, more = first + MAX_PAGES, False
         for filters in changed_since(since, reported=reported):
             for page in range(first, end):
                 issues = await self.listed(owner, filters, page * PAGE)
-                found |= {issue.id: issue for issue in issues}
+                by_id |= {issue.id: issue for issue in issues}
                 if len(issues) < PAGE:
                     break
             else:
@@ -181,7 +181,7 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
         # A group's issues are listed, too.
         mine = [
             one
-            for one in found.values()
+            for one in by_id.values()
             if me in (one.assigned_to and one.assigned_to.id, reported and one.author and one.author.id)
         ]
         return mine, end if more else 0
@@ -228,9 +228,9 @@ class News:
         assigned = [self.assignment.key] if self.assignment else []
         return [*assigned, *(str(act.entry.id) for act in self.acts)]
 
-    def without(self, told: Collection[str]) -> "News":
-        new = self.assignment if self.assignment and self.assignment.key not in told else None
-        return News(new, tuple(act for act in self.acts if str(act.entry.id) not in told))
+    def without(self, sent_keys: Collection[str]) -> "News":
+        new = self.assignment if self.assignment and self.assignment.key not in sent_keys else None
+        return News(new, tuple(act for act in self.acts if str(act.entry.id) not in sent_keys))
 
 
 @dataclass(frozen=True)

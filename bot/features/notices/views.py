@@ -53,7 +53,7 @@ class MuteIssue(Button):
 def paragraphs(read: IssueNews, assigner: str, quotes: Mapping[int, str]) -> list[str]:
     """The news as mrkdwn, each person's changes together; `quotes` has the comments by their entries' IDs."""
     news, number = read.news, f"#{read.issue.id}"
-    told = [f"{line(assigner)} assigned {number} to you."] if news.assignment else []
+    texts = [f"{line(assigner)} assigned {number} to you."] if news.assignment else []
     changes: dict[str, dict[str, Change]] = {}
     for act in news.acts:
         theirs = changes.setdefault(_who(act), {})
@@ -63,35 +63,35 @@ def paragraphs(read: IssueNews, assigner: str, quotes: Mapping[int, str]) -> lis
     for who, fields in changes.items():
         differ = (change for change in fields.values() if change.old_value != change.new_value)
         lines = [change_text(change, read.names, read.me) for change in differ]
-        told += ["\n".join([f"{who} changed {number}:", *lines])] if lines else []
+        texts += ["\n".join([f"{who} changed {number}:", *lines])] if lines else []
     for act in news.acts:
         if act.comment:
             note = " in a private note" if act.entry.private_notes is not False else ""
-            told.append(f"{_who(act)} commented on {number}{note}:\n{quotes[act.entry.id]}")
-    return told
+            texts.append(f"{_who(act)} commented on {number}{note}:\n{quotes[act.entry.id]}")
+    return texts
 
 
 async def quotes_of(news: News, wording: Wording) -> Mapping[int, str]:
     return {act.entry.id: await quoted(act.entry, wording) for act in news.acts if act.comment}
 
 
-def notice(told: Sequence[str], read: IssueNews, wording: Wording, today: date | None) -> Message:
+def notice(texts: Sequence[str], read: IssueNews, wording: Wording, today: date | None) -> Message:
     """The direct message with these paragraphs."""
     issue, me = read.issue, read.me
     assigned = issue.assigned_to is not None and issue.assigned_to.id == me
     row = listed(issue, wording, today, fixed={"assigned_to": me} if assigned else {}, me=me)
-    shown = [section(paragraph) for paragraph in told[:PARAGRAPHS]]
-    if (more := len(told) - PARAGRAPHS) > 0:
-        shown.append(context(f"And {more} more. Open the issue to read everything."))
+    blocks = [section(paragraph) for paragraph in texts[:PARAGRAPHS]]
+    if (more := len(texts) - PARAGRAPHS) > 0:
+        blocks.append(context(f"And {more} more. Open the issue to read everything."))
     comment = [] if wording.lacks(UPDATE_ISSUE) else [button("Comment", CommentOnIssue(issue=issue.id))]
     buttons = actions([*comment, page_link(issue.id, wording), _mute(issue.id, on=True)])
-    return Message("\n".join([*told[:PARAGRAPHS], title(issue, wording)]), (*shown, row, buttons))
+    return Message("\n".join([*texts[:PARAGRAPHS], title(issue, wording)]), (*blocks, row, buttons))
 
 
 def mute_changed(number: int, *, on: bool) -> Message:
     """Confirms that an issue was muted or unmuted, with the opposite button."""
-    said = f"I {'muted' if on else 'unmuted'} #{number}."
-    return Message(said, (section(said), actions([_mute(number, on=not on)])))
+    text = f"I {'muted' if on else 'unmuted'} #{number}."
+    return Message(text, (section(text), actions([_mute(number, on=not on)])))
 
 
 def muted(message: JSON, pressed: MuteIssue) -> Message:

@@ -96,8 +96,8 @@ def issues_command(
 def _numbers(parsed: Parsed) -> tuple[int, ...]:
     """The issues' numbers, if the words are nothing else: `12`, `12, 13 and 14`."""
     words = [word for word in parsed.words if plain(word) not in AND | NOUNS]
-    found = [None if word.quoted else values.issue_number(word.text) for word in words]
-    return () if None in found else tuple(number for number in found if number)
+    numbers = [None if word.quoted else values.issue_number(word.text) for word in words]
+    return () if None in numbers else tuple(number for number in numbers if number)
 
 
 def _filter(parsed: Parsed, key: str, typist: CommandContext) -> Any:  # noqa: ANN401 - Query has the types
@@ -125,14 +125,14 @@ def _filter(parsed: Parsed, key: str, typist: CommandContext) -> Any:  # noqa: A
 
 
 def _sort(parsed: Parsed) -> tuple[Sort, ...]:
-    found = tuple(_sort_key(text) for text in values.names(parsed, "sort"))
-    if len(found) > MAX_SORTS:
+    keys = tuple(_sort_key(text) for text in values.names(parsed, "sort"))
+    if len(keys) > MAX_SORTS:
         raise UserError(
             "`sort:` takes at most {most} fields, such as `sort:priority,updated`.", most=MAX_SORTS
         )
-    if len({key.field for key in found}) < len(found):
+    if len({key.field for key in keys}) < len(keys):
         raise UserError("`sort:` names a field twice. Remove one of them.")
-    return found
+    return keys
 
 
 def _sort_key(typed: str) -> Sort:

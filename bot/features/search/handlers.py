@@ -72,11 +72,11 @@ class SearchHandlers:
 
     async def page_pressed(self, press: ButtonPress[views.ResultsPage], reply: Reply) -> None:
         """Replace the results with another page, or with those of a changed search."""
-        found = await self._page(reply, press.button)
+        results = await self._page(reply, press.button)
         if reply.in_form:
-            await reply.show(forms.result("Search results", found.blocks))
+            await reply.show(forms.result("Search results", results.blocks))
         else:
-            await reply.privately(found, replace=True)
+            await reply.privately(results, replace=True)
 
     async def open_form(self, asked: Shortcut | ButtonPress[views.OpenSearchForm], reply: Reply) -> None:
         """Open the search form from the global shortcut or the Home tab, or with the filters of a search."""
@@ -85,13 +85,13 @@ class SearchHandlers:
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Replace the search form with its results."""
-        found = await self._page(reply, views.ResultsPage(query=views.query_text(form.view.json)))
-        return FormResult(view=forms.result("Search results", found.blocks))
+        results = await self._page(reply, views.ResultsPage(query=views.query_text(form.view.json)))
+        return FormResult(view=forms.result("Search results", results.blocks))
 
     async def mine_pressed(self, _: ButtonPress[views.ShowMyIssues], reply: Reply) -> None:
         await reply.open(loading("My open issues"))
-        found = await self._page(reply, views.ResultsPage(query=MY_OPEN_ISSUES))
-        await reply.show(forms.result("My open issues", found.blocks))
+        results = await self._page(reply, views.ResultsPage(query=MY_OPEN_ISSUES))
+        await reply.show(forms.result("My open issues", results.blocks))
 
     async def _page(self, reply: Reply, page: views.ResultsPage) -> Message:
         """The results for what a button or the form carries."""
@@ -117,8 +117,9 @@ class SearchHandlers:
         """The names that an unknown or ambiguous one may mean, and the words if phrases were read."""
         if not isinstance(error, AmbiguousName | UnknownName):
             return await self._fallback(page, error)
-        found = [(ref.name, correction(query, error, ref)) for ref in meant(error)[: views.NAMES]]
-        names = views.name_choice(error.kind, [(name, change) for name, change in found if change], page)
+        corrections = [(ref.name, correction(query, error, ref)) for ref in meant(error)[: views.NAMES]]
+        offers = [(name, change) for name, change in corrections if change]
+        names = views.name_choice(error.kind, offers, page)
         ways = [*names, *(_words(page) if query.phrases else ())]
         return actions(ways) if ways else None
 

@@ -95,7 +95,8 @@ def changed(query: Query, change: Change) -> Query:
     if wrong:
         return replace(query, **_corrected(name, getattr(query, name), wrong, value))
     if name == "drop":
-        dropped = {_FILTERS.get(key, key) for said, keys in query.phrases if said == value for key in keys}
+        named = [keys for phrase, keys in query.phrases if phrase == value]
+        dropped = {_FILTERS.get(key, key) for keys in named for key in keys}
         text = query.text if dropped else " ".join(word for word in query.text.split() if word != value)
         return replace(query, text=text, **{key: getattr(Query(), key) for key in dropped})
     if name == "reported" and not isinstance(query.to, str):
@@ -184,7 +185,7 @@ class Search:
         filters = searched.filters
         if filters.query_id is not None:
             return ()
-        changes = [f"drop={said}" for said, _ in searched.query.phrases[:MAX_DROPS]]
+        changes = [f"drop={phrase}" for phrase, _ in searched.query.phrases[:MAX_DROPS]]
         typed = searched.query.text.split()
         changes += [f"drop={word}" for word in typed[:MAX_DROPS] if typed[1:] or searched.query.phrases]
         changes += ["closed"] if filters.status == "open" else []
@@ -204,8 +205,8 @@ class Search:
         # All are resolved before any is sent, so that one check of the key covers them.
         wider = await asyncio.gather(*map(filters_of, changes))
         looking = self._nearest(session, filters, typed)
-        near, found = await asyncio.gather(looking, asyncio.gather(*map(finds, wider)))
-        return (*near, *(change for change, some in zip(changes, found, strict=True) if some))
+        near, matches = await asyncio.gather(looking, asyncio.gather(*map(finds, wider)))
+        return (*near, *(change for change, some in zip(changes, matches, strict=True) if some))
 
     async def _nearest(self, session: Session, filters: IssueFilters, typed: Sequence[str]) -> list[Change]:
         """Changes from misspelled words to those that the latest issues have in their subjects."""
@@ -220,14 +221,14 @@ class Search:
         return []
 
     async def _resolve(self, session: Session, query: Query, channel: Channel | None) -> Resolved:
-        wanted: dict[str, Sequence[Who] | str] = {
+        requested: dict[str, Sequence[Who] | str] = {
             **{name: getattr(query, option) for name, (option, _) in NAMED.items()},
             "status": query.status or ("closed" if query.closed else "any" if query.ids else "open"),
             "assigned_to": query.to,
             "author": query.author,
             "subprojects": query.subproject,
         }
-        named = [part for name, (_, part) in NAMED.items() if not isinstance(wanted[name] or "", str)]
+        named = [part for name, (_, part) in NAMED.items() if not isinstance(requested[name] or "", str)]
         beside = [self.catalogs.prefetch(session, named)] if named else []
         project, *_ = await asyncio.gather(self._project(session, query, channel), *beside)
         if query.query is not None:
@@ -239,17 +240,17 @@ class Search:
                     "Every project has its own categories. Add `project:` with the project's name."
                 )
             raise UserError("Add `project:` with the parent project's name.")
-        keywords = {name: typed for name, typed in wanted.items() if isinstance(typed, str) and typed}
+        keywords = {name: typed for name, typed in requested.items() if isinstance(typed, str) and typed}
         project_id = project.id if project else None
-        lists = {name: typed for name, typed in wanted.items() if typed and not isinstance(typed, str)}
+        lists = {name: typed for name, typed in requested.items() if typed and not isinstance(typed, str)}
         parts = {NAMED.get(name, PERSON)[1] for name, typed in lists.items() if _looked_up(name, typed)}
         catalog = await self.catalogs.of(session, project_id, parts)
-        found = {name: await self._chosen(session, project, catalog, name, lists[name]) for name in lists}
+        choices = {name: await self._chosen(session, project, catalog, name, lists[name]) for name in lists}
         custom_fields = await self.catalogs.field_values(session, project_id, query.custom_fields)
         filters = _filters(
             project,
             **keywords,
-            **{name: choice for name, (choice, _) in found.items()},
+            **{name: choice for name, (choice, _) in choices.items()},
             issue_ids=query.ids,
             parent_ids=query.parent,
             subject=searchable(query.text) or query.text,
@@ -262,7 +263,7 @@ class Search:
             sort=query.sort or LATEST_FIRST,
         )
         names: dict[str, tuple[str, ...]] = {name: (typed,) for name, typed in keywords.items()}
-        names |= {name: called for name, (_, called) in found.items()}
+        names |= {name: called for name, (_, called) in choices.items()}
         custom = [(one.name, value) for one, value in custom_fields]
         return Resolved(query, project, filters, session.user_id, names, custom)
 
@@ -319,29 +320,29 @@ class Search:
         if not _looked_up(name, typed):
             return [ME]
         people, (kind, part) = name in PEOPLE, NAMED.get(name, PERSON)
-        known, found = NameIndex(kind, catalog.lists[part]), list[tuple[int | str, str]]()
+        known, choices = NameIndex(kind, catalog.lists[part]), list[tuple[int | str, str]]()
         for one in typed:
             if people and one == "me":
-                found.append(ME)
+                choices.append(ME)
             else:
                 ref = await self.people.find(session, one, known) if people else known.pick(str(one))
-                found.append((ref.id, ref.name))
-        return found
+                choices.append((ref.id, ref.name))
+        return choices
 
-    async def _subproject(self, session: Session, project: KnownProject, wanted: str) -> KnownProject:
+    async def _subproject(self, session: Session, project: KnownProject, name: str) -> KnownProject:
         """The subproject of `project` with that name. Raises UserError for a project elsewhere."""
         await asyncio.sleep(0)  # finding one of many projects takes a while, and there may be many to find
-        found = await self.projects.find(session, wanted)
-        ancestor = found.parent
+        subproject = await self.projects.find(session, name)
+        ancestor = subproject.parent
         while ancestor and ancestor.id != project.id:
             ancestor = (await self.projects.by_id(session, ancestor.id)).parent
         if ancestor is None:
             raise UserError(
                 '{name} isn\'t a subproject of {project}. To search it, use `project:"{name}"`.',
-                name=found.name,
+                name=subproject.name,
                 project=project.name,
             )
-        return found
+        return subproject
 
 
 def _looked_up(name: str, typed: Sequence[Who]) -> bool:

@@ -157,38 +157,38 @@ NEW_SEARCH = button("New search", OpenSearchForm())
 
 
 def results(
-    found: Results, wording: Wording, page: ResultsPage, today: date | None, *, shareable: bool
+    results: Results, wording: Wording, page: ResultsPage, today: date | None, *, shareable: bool
 ) -> Message:
     """One page of results, with buttons for other pages and for the changes that are offered.
 
     `page` is the search as typed; a service may return fewer rows than requested, so it has the offsets of
     the pages before.
     """
-    searched, issues = found.searched, found.page.items
+    searched, issues = results.searched, results.page.items
     description = context(cut(" · ".join(_description(searched)), DESCRIPTION_LENGTH))
-    offers = [_offer(change, page, searched.query.everything) for change in found.offers]
-    if not issues and not found.offset:
-        drops = [change.partition("=")[2] for change in found.offers if change.startswith("drop=")]
-        each = series([f"“{line(said)}”" for said in drops])
+    offers = [_offer(change, page, searched.query.everything) for change in results.offers]
+    if not issues and not results.offset:
+        drops = [change.partition("=")[2] for change in results.offers if change.startswith("drop=")]
+        each = series([f"“{line(words)}”" for words in drops])
         text = f"No issues found. To get results, leave out {each}." if drops else "No issues found."
         below = rows([*offers, button("New search", _form_of(searched))])
         return Message(text, (section(text), description, *below))
-    total = found.page.total_count
-    first, last = found.offset + 1, found.offset + len(issues)
+    total = results.page.total_count
+    first, last = results.offset + 1, results.offset + len(issues)
     text = f"{total} issue{'' if total == 1 else 's'}"
     if total > len(issues):
         text = f"{text} · {first}–{last}" if searched.query.counted else f"{first}–{last} of {total}"
     order = ", then ".join(map(_order, searched.filters.sort))
     fixed = _fixed(searched)
     blocks: list[Block] = [section(" · ".join(filter(None, (f"*{text}*", order)))), description, divider()]
-    row = partial(listed, shareable=shareable, fixed=fixed, me=found.me)
+    row = partial(listed, shareable=shareable, fixed=fixed, me=results.me)
     blocks += [row(issue, wording, today) for issue in issues]
     buttons = []
-    if found.offset > 0:
+    if results.offset > 0:
         offset = page.before[-1] if page.before else 0
         buttons.append(button("‹ Previous", _turned(PreviousPage, page, offset, page.before[:-1])))
     if last < total and issues:
-        before = (*page.before, found.offset)[-TRAIL:]
+        before = (*page.before, results.offset)[-TRAIL:]
         buttons.append(button("Next ›", _turned(NextPage, page, last, before)))
     blocks += rows([*buttons, *offers])
     return Message(f"{text}: " + ", ".join(f"#{i.id}" for i in issues), tuple(blocks))
@@ -238,14 +238,14 @@ def as_words(page: ResultsPage, words: str) -> Element:
 
 def name_choice(kind: str, offers: Sequence[tuple[str, Change]], page: ResultsPage) -> list[Element]:
     """A choice of the names that may be meant, which search again."""
-    found = [
+    choices = [
         (name, FilterInstead(query=page.query, changes=(*page.changes, change))) for name, change in offers
     ]
-    short = [option(name, again.pack()) for name, again in found if len(again.pack()) <= OPTION_VALUE]
+    short = [option(name, again.pack()) for name, again in choices if len(again.pack()) <= OPTION_VALUE]
     if len(short) > 1:
         select = {"type": "static_select", "action_id": FilterInstead.action, "options": short}
         return [select | {"placeholder": plain(f"Choose a {kind}", PLACEHOLDER)}]
-    return [button(f"Search with {name}", again) for name, again in found[:1]]
+    return [button(f"Search with {name}", again) for name, again in choices[:1]]
 
 
 def require_pageable(page: ResultsPage) -> None:
