@@ -98,32 +98,32 @@ def edit_command(
     reader.problems += [
         WrongField(CHANGEABLE[key].name, _never_empty(CHANGEABLE[key])) for key in unclearable
     ]
-    found = reader.fields(row for row in CHANGEABLE.values() if row is not SUBJECT)
+    fields = reader.fields(row for row in CHANGEABLE.values() if row is not SUBJECT)
     steps = [StatusTransition(step.text) for step in given.options.get("step", ())]
     cannot = given.options.get("cannot", ())
     words = " ".join(word.source for word in given.words)
     left = " ".join(filter(None, [words, *given.left, typed.below]))
     guessed = {key for _, keys in parsed.phrases for key in keys}
-    subject = " ".join(said for said, keys in parsed.phrases if SUBJECT.key in keys)
+    subject = " ".join(phrase for phrase, keys in parsed.phrases if SUBJECT.key in keys)
     if is_question(word for word in typed.words if word.source not in subject):
         reader.problems.insert(0, Question(as_typed(typed.line)))
-    elif cannot and not (left or found or steps):
+    elif cannot and not (left or fields or steps):
         reader.problems.append(CANNOT[cannot[0].text](typed.number))
     elif left and (meant := _verb(given.words, statuses)):
         reader.problems.append(UnknownWord(f"issue {typed.number}", *meant))
     elif left and left == words and not parsed.options and _may_be_status(asked.words, statuses):
-        found["status"] = left  # `42 in porgress`
+        fields["status"] = left  # `42 in porgress`
         guessed.add("status")
     elif left or steps[1:] or cannot or ("ask" in parsed.options and parsed.options.keys() != {"ask"}):
         reader.problems.append(NotAChange(left or asked.text))
     edit = Edit(
         subject=reader.text(SUBJECT.key) or "",
-        values=found,
+        values=fields,
         custom_fields=reader.custom_fields(),
         cleared=tuple(sorted(cleared - unclearable)),
         step=steps[0] if len(steps) == 1 else None,
         unread=reader.unread,
-        guessed=frozenset(guessed & found.keys()),
+        guessed=frozenset(guessed & fields.keys()),
     )
     if reader.problems:
         raise NotUnderstood(reader.problems[0], tuple(reader.problems[1:]), edit)

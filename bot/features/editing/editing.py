@@ -53,8 +53,8 @@ class StatusTransition(StrEnum):
 class Edit(Draft):
     """Changes to an issue; fields that aren't in it keep their values.
 
-    `cleared` has the names of fields to empty, as in `held`, `guessed` the fields that were typed without
-    their option.
+    `cleared` has the names of fields to empty, as in `current_values`, `guessed` the fields that were typed
+    without their option.
     """
 
     cleared: tuple[str, ...] = ()
@@ -81,17 +81,19 @@ class Editable:
     catalog: Catalog
     every_status: tuple[Ref, ...]
 
-    async def wanted(self, edit: Edit, session: Session, people: People) -> tuple["Wanted", list[WrongField]]:
+    async def target_values(
+        self, edit: Edit, session: Session, people: People
+    ) -> tuple["TargetValues", list[WrongField]]:
         """The values that `edit` means, and an error for each name that can't be used."""
         catalog = self.catalog
         if "tracker" in edit.values:  # the service tells the statuses of the tracker that the issue has
             catalog = replace(catalog, lists={**catalog.lists, "statuses": self.every_status})
-        found, errors = await resolved(edit, people, session, catalog)
+        values_by_key, errors = await resolved(edit, people, session, catalog)
         errors = [self._explained(error) for error in errors]
-        told = {error.field for error in errors}
-        errors += [error for error in self._unsure(edit, found) if error.field not in told]
+        wrong_fields = {error.field for error in errors}
+        errors += [error for error in self._unsure(edit, values_by_key) if error.field not in wrong_fields]
         values: dict[str, ResolvedValue | None] = {key: None for key in edit.cleared if key in CHANGEABLE}
-        values |= {key: value for key, value in found.items() if key in CHANGEABLE}
+        values |= {key: value for key, value in values_by_key.items() if key in CHANGEABLE}
         if edit.subject.strip():
             values["subject"] = edit.subject.strip()
         if edit.step and "status" not in values:
@@ -103,25 +105,25 @@ class Editable:
         emptied = (name.removeprefix("cf_") for name in edit.cleared if name not in CHANGEABLE)
         custom = tuple(map(self._several, custom_inputs(edit, self.catalog)))
         custom += tuple(CustomFieldInput(id=int(number), value="") for number in emptied)
-        return Wanted(values, custom, edit.unread), errors
+        return TargetValues(values, custom, edit.unread), errors
 
-    def _unsure(self, edit: Edit, found: Mapping[str, ResolvedValue]) -> Iterator[WrongField]:
+    def _unsure(self, edit: Edit, values: Mapping[str, ResolvedValue]) -> Iterator[WrongField]:
         """An error for each guess that is too little of a name to be sure."""
-        for key in edit.guessed & found.keys():
-            field, typed, ref = FIELDS[key], edit.values[key], found[key]
+        for key in edit.guessed & values.keys():
+            field, typed, ref = FIELDS[key], edit.values[key], values[key]
             if not isinstance(ref, Ref) or not isinstance(typed, str) or typed == "me":
                 continue
-            name, said = ref.name.casefold(), typed.casefold().removeprefix("@")
+            name, text = ref.name.casefold(), typed.casefold().removeprefix("@")
             kind = "person" if field.kind is FieldType.PERSON else field.name
-            long = len(said) >= ENOUGH
-            part = re.search(rf"\b{re.escape(said)}" + ("" if long else r"\b"), name)
+            long = len(text) >= ENOUGH
+            part = re.search(rf"\b{re.escape(text)}" + ("" if long else r"\b"), name)
             sure = part and (long or kind == "person")  # Bo is a first name
-            if said.startswith("#") or not (sure or said == name):
+            if text.startswith("#") or not (sure or text == name):
                 yield WrongField(field.name, UnknownName(kind, typed, field.known(self.catalog)))
 
     def _several(self, field: CustomFieldInput) -> CustomFieldInput:
         """The same with its values apart, if the field takes several."""
-        several = {held.id for held in self.issue.custom_fields if held.multiple}
+        several = {own.id for own in self.issue.custom_fields if own.multiple}
         if field.id not in several or not isinstance(field.value, str):
             return field
         parts = (part.strip() for part in field.value.split(","))
@@ -141,14 +143,13 @@ class Editable:
         """Whether the change is to close the issue."""
         name = str(edit.values.get("status") or "").casefold()
         meant = (one for one in self.every_status if name in (one.name.casefold(), f"#{one.id}"))
-        return edit.step is StatusTransition.CLOSE or any(
-            isinstance(one, IssueStatus) and one.is_closed for one in meant
-        )
+        closed = any(isinstance(one, IssueStatus) and one.is_closed for one in meant)
+        return edit.step is StatusTransition.CLOSE or closed
 
-    def refused(self, wanted: "Wanted") -> WrongField | None:
+    def refused(self, target: "TargetValues") -> WrongField | None:
         """The error for a status that the issue can't get from this user, if the service tells."""
-        status, told = wanted.values.get("status"), {one.id for one in self.issue.allowed_statuses}
-        if "tracker" not in wanted.values and told and isinstance(status, Ref) and status.id not in told:
+        status, ids = target.values.get("status"), {one.id for one in self.issue.allowed_statuses}
+        if "tracker" not in target.values and ids and isinstance(status, Ref) and status.id not in ids:
             return self._not_allowed(pick("status", f"#{status.id}", self.every_status))
         return None
 
@@ -166,34 +167,27 @@ class Editable:
 
         That is the current one if it is closed or open already. Raises UserError.
         """
-        closes, current, allowed = (
-            step is StatusTransition.CLOSE,
-            self.issue.status,
-            self.catalog.lists["statuses"],
-        )
-        fitting = [
-            status for status in allowed if isinstance(status, IssueStatus) and status.is_closed is closes
-        ]
+        closes, current = step is StatusTransition.CLOSE, self.issue.status
+        allowed = self.catalog.lists["statuses"]
+        fitting = [one for one in allowed if isinstance(one, IssueStatus) and one.is_closed is closes]
         for status in fitting:
             if current and status.id == current.id:
                 return status
         if not fitting:
             others = [status for status in allowed if not current or status.id != current.id]
+            name = current.name if current else "here"
+            choices = f"Choose {listed(others)}" if others else f"Its status can't be changed from {name}"
             raise UserError(
                 "{service} doesn't let you {step} #{number}. {choices}.",
                 step=step,
                 number=self.issue.id,
-                choices=(
-                    f"Choose {listed(others)}"
-                    if others
-                    else f"Its status can't be changed from {current.name if current else 'here'}"
-                ),
+                choices=choices,
             )
         return fitting[0]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TargetValues:
     """Values for an issue's fields by option key, None to clear one.
 
     `unread` are durations that couldn't be read, as typed.
@@ -203,18 +197,18 @@ class Wanted:
     custom: tuple[CustomFieldInput, ...]
     unread: Mapping[str, str] = field(default_factory=dict)
 
-    def new_to(self, issue: Issue) -> "Wanted":
+    def new_to(self, issue: Issue) -> "TargetValues":
         """Those that the issue doesn't have."""
-        held = {one.id: texts(one) for one in issue.custom_fields}
+        current = {one.id: texts(one) for one in issue.custom_fields}
         return replace(
             self,
             values={k: v for k, v in self.values.items() if not same(v, CHANGEABLE[k].answered(issue))},
-            custom=tuple(one for one in self.custom if sorted(texts(one)) != sorted(held.get(one.id, ()))),
+            custom=tuple(one for one in self.custom if sorted(texts(one)) != sorted(current.get(one.id, ()))),
         )
 
     @property
     def by_name(self) -> dict[str, ResolvedValue | None]:
-        """Return the values in the format of `held`."""
+        """Return the values in the format of `current_values`."""
         return {**self.values, **{f"cf_{one.id}": _text(one) for one in self.custom}}
 
     @property
@@ -226,10 +220,10 @@ class Wanted:
         return IssueChanges.model_validate(fields | ({"custom_fields": self.custom} if self.custom else {}))
 
 
-def held(issue: Issue) -> dict[str, ResolvedValue | None]:
+def current_values(issue: Issue) -> dict[str, ResolvedValue | None]:
     """The issue's values by name: option keys, or `cf_7` for a custom field."""
-    found = {key: field.answered(issue) for key, field in CHANGEABLE.items()}
-    return found | {f"cf_{field.id}": _text(field) for field in issue.custom_fields}
+    values = {key: field.answered(issue) for key, field in CHANGEABLE.items()}
+    return values | {f"cf_{field.id}": _text(field) for field in issue.custom_fields}
 
 
 def _text(custom: CustomFieldInput | CustomFieldValue) -> str | None:
@@ -238,7 +232,7 @@ def _text(custom: CustomFieldInput | CustomFieldValue) -> str | None:
 
 @dataclass(frozen=True)
 class FieldChange:
-    """A field's value before and after; `name` as in `held`."""
+    """A field's value before and after; `name` as in `current_values`."""
 
     name: str
     label: str
@@ -277,14 +271,14 @@ class Edited:
 class EditConflict(UserError):
     """Somebody else changed the same fields after the form was opened.
 
-    `editable` is the current issue, and `wanted` has this user's values; `fields` are the conflicting ones,
+    `editable` is the current issue, and `target` has this user's values; `fields` are the conflicting ones,
     with the values of both users.
     """
 
     says = "Someone else changed {labels} while you were editing. Check below, then save again."
     labels: str
     editable: Editable
-    wanted: Wanted
+    target: TargetValues
     fields: tuple[FieldChange, ...]
 
 
@@ -294,7 +288,7 @@ class Editing:
 
     async def editable(
         self, owner: Owner, number: int, edit: Edit, parts: Collection[Part] = PARTS
-    ) -> tuple[Editable, Wanted, list[UserError]]:
+    ) -> tuple[Editable, TargetValues, list[UserError]]:
         """An issue with these choices, what `edit` means for it, and what can't be done of that.
 
         Raises UpdatesUnsupported, IssueNotFound, NotLinked, ServiceError.
@@ -302,8 +296,8 @@ class Editing:
         self.issues.check_supported(number)
         async with self.access.accounts.reading(owner) as session:
             editable = await self._editable(session, number, edit, parts)
-            wanted, errors = await editable.wanted(edit, session, self.access.people)
-        return editable, wanted, list(errors)
+            target, errors = await editable.target_values(edit, session, self.access.people)
+        return editable, target, list(errors)
 
     async def apply(
         self, owner: Owner, number: int, edit: Edit, opened: Mapping[str, str] | None = None
@@ -317,43 +311,43 @@ class Editing:
         async with self.access.accounts.reading(owner) as session:
             parts: Collection[Part] = [*edit.parts, "statuses"] if edit.step else edit.parts
             editable = await self._editable(session, number, edit, parts)
-            everything, errors = await editable.wanted(edit, session, self.access.people)
+            everything, errors = await editable.target_values(edit, session, self.access.people)
         if errors:
             raise await self._cause(session, editable, edit, errors[0])
-        before, wanted = editable.issue, everything.new_to(editable.issue)
-        values = held(before)
-        if not wanted.names:
+        before, target = editable.issue, everything.new_to(editable.issue)
+        values = current_values(before)
+        if not target.names:
             already = _changes(everything.by_name, before, values, values)
             return Edited(before, before, already=already, mine=assigned_to(session, before))
         now = fingerprints(before)
         others = {name for name, mark in (opened or {}).items() if now.get(name) != mark}
-        if conflicting := [name for name in wanted.by_name if _in_form(name) in others]:
+        if conflicting := [name for name in target.by_name if _in_form(name) in others]:
             async with self.access.accounts.reading(owner) as session:
                 editable = replace(await self._editable(session, number, edit, PARTS), issue=before)
-            changed = _changes(conflicting, before, values, wanted.by_name)
+            changed = _changes(conflicting, before, values, target.by_name)
             labels = series([change.label for change in changed], "and")
-            raise EditConflict(labels, editable, wanted, changed)
-        if refused := editable.refused(wanted):
+            raise EditConflict(labels, editable, target, changed)
+        if refused := editable.refused(target):
             raise await self._cause(session, editable, edit, refused)
-        with_statuses = partial(self.issues.detailed, include=STATUSES) if "status" in wanted.values else None
+        with_statuses = partial(self.issues.detailed, include=STATUSES) if "status" in target.values else None
         try:
             after = await self.issues.update(
                 session,
                 before,
-                wanted.request(),
-                lambda issue: wanted.new_to(issue).names != wanted.names,
+                target.request(),
+                lambda issue: target.new_to(issue).names != target.names,
                 read=with_statuses,
             )
         except Refused as error:
-            project_id, assignee = editable.catalog.project_id, wanted.values.get("to")
+            project_id, assignee = editable.catalog.project_id, target.values.get("to")
             raise await explained(self.access, owner, error, project_id, assignee) from None
         not_taken = tuple(
-            replace(one, kept=one in service_changes(wanted.values, wanted.custom, before))
-            for one in service_changes(wanted.values, wanted.custom, after)
+            replace(one, kept=one in service_changes(target.values, target.custom, before))
+            for one in service_changes(target.values, target.custom, after)
         )
-        missed = wanted.new_to(after).names
-        taken = [name for name in wanted.by_name if name not in missed]
-        changed = _changes(taken, after, values, held(after))
+        missed = target.new_to(after).names
+        taken = [name for name in target.by_name if name not in missed]
+        changed = _changes(taken, after, values, current_values(after))
         because = await self._because(session, number, not_taken)
         left, mine = (because,) if because else (), assigned_to(session, after)
         allowed, stepped = {status.id for status in after.allowed_statuses}, "status" in taken
@@ -370,10 +364,10 @@ class Editing:
         self, session: Session, number: int, not_taken: Collection[ServiceChange]
     ) -> UserError | None:
         """What of an issue's subtasks kept it from a change that the service didn't take."""
-        wanted = {one.field.key: one.requested for one in not_taken if one.field}
-        if not (isinstance(status := wanted.get("status"), IssueStatus) and status.is_closed):
-            wanted.pop("status", None)
-        return await self.issues.kept_by_subtasks(session, number, wanted)
+        requested = {one.field.key: one.requested for one in not_taken if one.field}
+        if not (isinstance(status := requested.get("status"), IssueStatus) and status.is_closed):
+            requested.pop("status", None)
+        return await self.issues.kept_by_subtasks(session, number, requested)
 
     async def undo(self, owner: Owner, number: int, back: Edit, after: Mapping[str, str]) -> Edited:
         """Change fields back to the values that they had, except those that somebody changed since.
@@ -407,8 +401,8 @@ class Editing:
         project_id = issue.project.id if issue.project else None
         catalog = await self.access.catalogs.of(session, project_id, parts, edit.custom_fields)
         if "custom_fields" in parts:
-            held = [field.id for field in issue.custom_fields]
-            catalog = await self.access.catalogs.with_values(session, catalog, held)
+            field_ids = [field.id for field in issue.custom_fields]
+            catalog = await self.access.catalogs.with_values(session, catalog, field_ids)
         statuses = catalog.lists.get("statuses", ())
         lists = {**catalog.lists, "statuses": issue.allowed_statuses or statuses}
         catalog = replace(catalog, lists=lists, custom_fields=_with_held(catalog, issue))
@@ -417,11 +411,11 @@ class Editing:
 
 def _with_held(catalog: Catalog, issue: Issue) -> tuple[CustomField, ...]:
     """The custom fields, whose values include those that the issue has."""
-    found = {field.id: field for field in catalog.custom_fields}
+    fields = {field.id: field for field in catalog.custom_fields}
     for own in issue.custom_fields:
-        field = found.get(own.id, CustomField(own.id, own.name))
-        found[own.id] = replace(field, values=tuple(dict.fromkeys((*texts(own), *field.values))))
-    return tuple(found.values())
+        field = fields.get(own.id, CustomField(own.id, own.name))
+        fields[own.id] = replace(field, values=tuple(dict.fromkeys((*texts(own), *field.values))))
+    return tuple(fields.values())
 
 
 def _changes(
@@ -446,7 +440,7 @@ def way_back(before: Issue, after: Issue, names: Collection[str]) -> tuple[Edit,
         subject=before.subject if "subject" in names else "",
         values={key: f"#{value.id}" if isinstance(value, Ref) else value for key, value in values.items()},
         custom_fields={number: value for number, value in custom.items() if value},
-        cleared=tuple(name for name in names if held(before).get(name) is None),
+        cleared=tuple(name for name in names if current_values(before).get(name) is None),
     )
     in_form = set(map(_in_form, names))
     return back, {name: mark for name, mark in fingerprints(after).items() if name in in_form}

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from bot.features.editing.editing import Edit, Editable, Wanted
+from bot.features.editing.editing import Edit, Editable, TargetValues
 from bot.features.issues import field_inputs
 from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, ResolvedValue
 from bot.features.issues.fields import Field as IssueField
@@ -36,24 +36,24 @@ def title(number: int) -> str:
 
 def edit_form(
     editable: Editable,
-    wanted: Wanted,
+    target: TargetValues,
     place: JSON,
     wording: Wording,
     *,
-    said: str = "",
+    warning: str = "",
     notes: Sequence[Block] = (),
     wrong: Sequence[str] = (),
 ) -> JSON:
-    """The form with the issue's values, and over them the wanted ones.
+    """The form with the issue's values, and over them those of `target`.
 
-    `said` and `notes` are the problems, and `wrong` names their fields.
+    `warning` and `notes` are the problems, and `wrong` names their fields.
     """
     issue, catalog = editable.issue, editable.catalog
     values: dict[str, ResolvedValue | None] = {
         key: field.answered(issue) for key, field in CHANGEABLE.items()
     }
-    values |= wanted.values
-    blocks: list[Block] = [section(f":warning: {prose(said)}", block_id=forms.BANNER)] if said else []
+    values |= target.values
+    blocks: list[Block] = [section(f":warning: {prose(warning)}", block_id=forms.BANNER)] if warning else []
     subject = forms.text(SUBJECT.name, str(values["subject"]), most=SUBJECT_LENGTH)
     inputs = [forms.field(SUBJECT.name, SUBJECT.label, subject, optional=False)]
     for key, field in CHANGEABLE.items():
@@ -64,14 +64,14 @@ def edit_form(
             continue
         if field is SUBJECT or (field.choices and not refs) or too_long:
             continue
-        shown = values[key] if key in wanted.values else wanted.unread.get(key, values[key])
-        inputs.append(field_inputs.field_input(field, shown, refs, "", needed=field.always))
-    given = {one.id: one.value for one in wanted.custom}
-    for held in issue.custom_fields[:CUSTOM_FIELDS]:
-        known = catalog.custom_field(held.id)
-        custom = replace(known, name=held.name or known.name, multiple=bool(held.multiple))
-        value = given.get(held.id, held.value)
-        if len(", ".join(texts(held))) <= forms.TEXT:
+        field_value = values[key] if key in target.values else target.unread.get(key, values[key])
+        inputs.append(field_inputs.field_input(field, field_value, refs, "", needed=field.always))
+    given = {one.id: one.value for one in target.custom}
+    for own in issue.custom_fields[:CUSTOM_FIELDS]:
+        known = catalog.custom_field(own.id)
+        custom = replace(known, name=own.name or known.name, multiple=bool(own.multiple))
+        value = given.get(own.id, own.value)
+        if len(", ".join(texts(own))) <= forms.TEXT:
             inputs.append(field_inputs.custom_input(custom, value, ""))
     field_inputs.focus(inputs, wrong[0] if wrong else None)
     tag, names = _tag(editable), {block["block_id"] for block in inputs if "block_id" in block}
@@ -95,9 +95,9 @@ def _description(text: str, url: str, service: str) -> Block:
 
 def _choices(field: IssueField, editable: Editable) -> tuple[Ref, ...]:
     """A field's choices, with the one that the issue has."""
-    known, held = field.offered(editable.catalog), field.answered(editable.issue)
-    if isinstance(held, Ref) and held.id not in {ref.id for ref in known}:
-        return (held, *known)
+    known, current = field.offered(editable.catalog), field.answered(editable.issue)
+    if isinstance(current, Ref) and current.id not in {ref.id for ref in known}:
+        return (current, *known)
     return known
 
 
@@ -115,7 +115,7 @@ def submitted(view: JSON, opened: Mapping[str, str], locale: str) -> Edit:
     """
     values = forms.Values(view)
     changed = {name for name in field_inputs.names_in(view) if values.changed(name, opened)}
-    found = {
+    new_values = {
         key: field_inputs.entered(values, field, locale)
         for key, field in CHANGEABLE.items()
         if field is not SUBJECT and field.name in changed
@@ -126,7 +126,7 @@ def submitted(view: JSON, opened: Mapping[str, str], locale: str) -> Edit:
     emptied = {name for name in changed if name.startswith("cf_") and forms.number_in(name[3:]) not in custom}
     return Edit(
         subject=values.text(SUBJECT.name) or "" if SUBJECT.name in changed else "",
-        values=found,
+        values=new_values,
         custom_fields=custom,
-        cleared=tuple(sorted([*(key for key, value in found.items() if value is None), *emptied])),
+        cleared=tuple(sorted([*(key for key, value in new_values.items() if value is None), *emptied])),
     )

@@ -163,11 +163,11 @@ class EditHandlers:
         async with reply.claim(f"undo:{undo.id}", done):
             edited = await self.editing.undo(reply.owner, undo.issue, undo.back, undo.after)
         shareable = reply.place.channel_id is not None
-        said = views.edited(edited, reply.wording, shareable=shareable, back=True)
+        message = views.edited(edited, reply.wording, shareable=shareable, back=True)
         if reply.in_form:
-            await reply.show(forms.result(f"#{undo.issue}", said.blocks))
+            await reply.show(forms.result(f"#{undo.issue}", message.blocks))
         else:
-            await reply.privately(said, replace=replace)
+            await reply.privately(message, replace=replace)
 
     async def status_chosen(self, press: ButtonPress[SetStatus], reply: Reply) -> None:
         """*Status* on a card, which is then shown again: also after a refusal, since it shows the choice."""
@@ -229,21 +229,21 @@ class EditHandlers:
         """*Open form*: the form with the change that was typed."""
         saved = press.button
         await reply.open(forms.loading(edit_form.title(saved.issue)))
-        await self._fill(reply, saved.issue, saved.edit, said=saved.warning, wrong=saved.wrong)
+        await self._fill(reply, saved.issue, saved.edit, warning=saved.warning, wrong=saved.wrong)
 
     async def _fill(
-        self, reply: Reply, number: int, edit: Edit, *, said: str = "", wrong: tuple[str, ...] = ()
+        self, reply: Reply, number: int, edit: Edit, *, warning: str = "", wrong: tuple[str, ...] = ()
     ) -> None:
         """Show the issue's values in the open form, and over them those of `edit`."""
         reply.fallback = opening(number, reply.wording)
-        editable, wanted, errors = await self.editing.editable(reply.owner, number, edit)
-        more = [sentence for sentence in map(reply.wording.sentence, errors) if sentence not in said]
+        editable, target, errors = await self.editing.editable(reply.owner, number, edit)
+        more = [sentence for sentence in map(reply.wording.sentence, errors) if sentence not in warning]
         view = edit_form.edit_form(
             editable,
-            wanted,
+            target,
             reply.place.as_json(),
             reply.wording,
-            said=" ".join(filter(None, [said, *more])),
+            warning=" ".join(filter(None, [warning, *more])),
             wrong=(*wrong, *(error.field for error in errors if isinstance(error, WrongField))),
         )
         await reply.show(view)
@@ -271,17 +271,17 @@ class EditHandlers:
 
     def _conflict(self, reply: Reply, error: EditConflict) -> FormResult:
         """Return the form with the current issue and the user's input over it."""
-        said = reply.wording.sentence(error)
+        warning = reply.wording.sentence(error)
         view = edit_form.edit_form(
             error.editable,
-            error.wanted,
+            error.target,
             reply.place.as_json(),
             reply.wording,
-            said=said,
+            warning=warning,
             notes=[views.conflict(error.fields)],
             wrong=[one.field.name for one in error.fields if one.field],
         )
-        return FormResult(view=view, warning=said)
+        return FormResult(view=view, warning=warning)
 
 
 def _may_be_comment(error: BotError) -> bool:

@@ -63,8 +63,8 @@ def edited(
     `notes` say more in plain text, and `undo` are the first buttons.
     """
     issue = edited.issue
-    text, said = _did(edited, wording, back=back), _said(edited)
-    blocks: list[Block] = [section(f"{text}\n{_listed(said)}".rstrip())]
+    text, lines = _did(edited, wording, back=back), _change_lines(edited)
+    blocks: list[Block] = [section(f"{text}\n{_listed(lines)}".rstrip())]
     if missed := _missed(edited, wording):
         lead = f"{escape(wording.service)} didn't save everything:\n" if edited.changed else ""
         blocks.append(section(f"{lead}{_listed(missed)}"))
@@ -82,7 +82,7 @@ def edited(
 
 def summary(edited: Edited, wording: Wording) -> str:
     """What changed in an issue, in one line."""
-    return f"{_did(edited, wording)}: {'; '.join([*_said(edited), *_missed(edited, wording)])}"
+    return f"{_did(edited, wording)}: {'; '.join([*_change_lines(edited), *_missed(edited, wording)])}"
 
 
 def _did(edited: Edited, wording: Wording, *, back: bool = False) -> str:
@@ -90,7 +90,7 @@ def _did(edited: Edited, wording: Wording, *, back: bool = False) -> str:
     return f"{did} {title(edited.issue, wording)}"
 
 
-def _said(edited: Edited) -> list[str]:
+def _change_lines(edited: Edited) -> list[str]:
     return [*map(_change, edited.changed), *map(_already, edited.already)]
 
 
@@ -117,7 +117,7 @@ def conflict(fields: tuple[FieldChange, ...]) -> Block:
 
 
 def _listed(lines: list[str]) -> str:
-    return "\n".join(f"• {said}" for said in lines)
+    return "\n".join(f"• {text}" for text in lines)
 
 
 def _change(change: FieldChange) -> str:
