@@ -22,6 +22,7 @@ _DOUBTFUL = re.compile(
     rf"{_DURATION}\s{_ISSUE}(?:{_LIST}|\s){_TIME}|"  # `1h on 12 at 10:30`, `1h on 12 2h on 13`
     rf"(?:{_ISSUE}\s{_DURATION}|{_TIME})(?![.,:][0-9])(?:{_OTHER}|{_LIST}{_TIME}|{_AGAIN})|"  # `12 1h or 2h`
     rf"{_DURATION}\s(?:for|in)\s{_NUMBER}\s\w|"  # `2h for 12 people`
+    rf"{_DURATION}\s(?:to\s{_TIME}|[–-]\s{_TIME}\s(?:on|for|to|in)\s#?[0-9])|"  # `1 to 2 hours on 12`
     rf"[0-9]+[.,:][0-9]+\s{_ISSUE}\s?\S",  # `10:30 on 12 works for me`
     re.IGNORECASE,
 )

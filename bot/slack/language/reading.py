@@ -415,13 +415,10 @@ def without_comma(word: Word) -> Word:
 
 
 def change(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
-    """A change to an issue with its phrases as options, `step` for closing or opening it.
-
-    The remaining words are no change; fillers are dropped.
-    """
+    """A change with its phrases as options: `step` closes or opens it. Other words stay, but no fillers."""
     reader, typed = PhraseParser("change", parsed.words, vocabulary, today), parsed.options.keys()
     phrases = [one for one in reader.phrases() if not typed & one.options.keys()]
-    phrases = [one for one in phrases if not (_negated(one, reader.plain) or _addressed(one, reader.plain))]
+    phrases = [one for one in phrases if not (_negated(one, reader.plain) or _mentioned(one, reader))]
     runs = groupby(enumerate(_left(parsed.words, phrases)), lambda one: one[1] - one[0])
     kept = [n for _, run in runs for n in _stripped([n for _, n in run], reader.plain)]
     return _with(parsed, [parsed.words[n] for n in kept], phrases)
@@ -433,9 +430,12 @@ def _negated(phrase: Phrase, plain: Sequence[str | None]) -> bool:
     return "subject" not in phrase.options and not NEGATIONS.isdisjoint(within)
 
 
-def _addressed(phrase: Phrase, plain: Sequence[str | None]) -> bool:
-    """Whether the text only addresses a person, as in `thanks ben`."""
-    return phrase.alone and "to" in phrase.options and phrase.at > 0 and plain[phrase.at - 1] in TALK
+def _mentioned(phrase: Phrase, reader: PhraseParser) -> bool:
+    """Whether the text only mentions a person, as in `thanks ben` and `ben closed it`."""
+    end, plain = phrase.at + phrase.count, [*reader.plain, None]
+    acted = (plain[end] or "").endswith(("ed", "done")) and reader.words[end - 1].source[-1] not in ",;"
+    thanked = phrase.at > 0 and plain[phrase.at - 1] in TALK
+    return phrase.alone and "to" in phrase.options and (thanked or acted)
 
 
 def _stripped(run: list[int], plain: Sequence[str | None]) -> list[int]:
