@@ -148,6 +148,7 @@ NUMBERS = {
     "1h on {n}, 13, and 14": "Create issue|Open form",
     "1h {n} or 13": UNSURE,
     "1h or 2h on {n}": "Create issue|Open form",
+    "log 1 to 2 hours on {n}": UNSURE,
     "log {n} or 13 1h": UNSURE,
     "log {n}, 13 1h": UNSURE,
     "log {n} and 13 1h": UNSURE,
@@ -168,6 +169,9 @@ NUMBERS = {
     "comment {n}, 13 fixed": FORM,
     "{n} users reported this": REFUSED,
     "{n} closed bugs": REFUSED,
+    "{n} ben closed it": "Open form.*Comment “ben closed it”",
+    "{n} ben resolved": REFUSED,
+    "{n} ben reopened it": REFUSED,
 }
 """Mentions in which a number may be something else than an issue or a duration."""
 COMMANDS = {
@@ -182,6 +186,7 @@ COMMANDS = {
     "/issue comment {n} or 13 is broken": "{n} or 13 is broken",
     "/timelog 10:30 on {n} works for me": UNSURE,
     "/timelog 1h on {n} or 13?": UNSURE,
+    "/timelog 1 to 2 hours on {n}": UNSURE,
     "/timelog {n} meeting at 10:30": "Open form",
     "/timelog {n} 1h fixed?": f"{QUESTION}.*Open form",
     "/timelog {n} 10:30 - 11:30": UNSURE,
