@@ -86,8 +86,8 @@ def summary(edited: Edited, wording: Wording) -> str:
 
 
 def _did(edited: Edited, wording: Wording, *, back: bool = False) -> str:
-    did = "Nothing changed in" if not edited.changed else "Undid the change to" if back else "Updated"
-    return f"{did} {title(edited.issue, wording)}"
+    did = "Undid the change to" if back else "Updated"
+    return f"{did if edited.changed else 'Nothing changed in'} {title(edited.issue, wording)}"
 
 
 def _change_lines(edited: Edited) -> list[str]:

@@ -165,11 +165,13 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
     if comment := _comment(text, typist.base_url):
         return comment
     first_line, below = split_first_line(text)
+
     parsed = understand(first_line, OPTIONS, equals=False)
     subcommand = parsed.words[0].text.lower() if parsed.words else ""
     rest = parsed.after(1)
     if subcommand in ("", "new") or (subcommand in GENERAL and is_subject(rest.plain)):
         return TypedIssue(rest if subcommand else parsed, below)
+
     if typist.base_url:
         values.own_text(first_line, typist.base_url)
     row = _ROWS.take(
@@ -177,6 +179,7 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
         search=lambda _: is_search(parsed, typist.today, Vocabulary()),
         several=lambda _: _several(first_line, parsed),
     )
+
     match row and row[0]:
         case Help() | OpenForm() as request:
             return request
@@ -188,11 +191,13 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
         case Act() as act if row:
             more = bool(parsed.options or parsed.problems or parsed.unknown or below)
             return _on_issue(act, row[1].groupdict(""), text, parsed, more=more)
+
     typed_text = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
     try:
         draft = _draft(parsed.with_fields(), below, typist)
     except NotUnderstood as error:
         draft = error.draft
+
     near = word_meant(subcommand, SUBCOMMANDS)
     meant = UnknownWord("issue", subcommand, near) if near else None
     raise UnknownSubcommand(typed_text or "…", draft, meant)

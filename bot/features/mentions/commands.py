@@ -196,10 +196,12 @@ def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread
         return Nothing() if text == "?" else Wordless()
     while polite := _POLITE.take(text):
         text = polite[1]["rest"]
+
     first, rest = [*text.split(maxsplit=1), ""][:2]
     word = first.lower().removeprefix("/").removeprefix(prefix).rstrip(":,!")
     if len(text) > COMMAND_LENGTH:
         return _unclear(rest if word in GENERAL else text, long=True)
+
     numbered, asked = partial(_number, base_url=base_url), asks(rest.partition("\n")[0])
     checks: dict[str, Callable[[str], object]] = {
         "issue": numbered,
@@ -214,6 +216,7 @@ def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread
             is_subject(typed) and not (asked or _only_search_phrases(f"{word} {rest}", today))
         ),
     }
+
     if in_thread and (command := _of_thread(word, rest, numbered)):
         return command
     added = _routed(_ADDED, rest or " ", rest, of_new) if word in GENERAL else None

@@ -62,6 +62,7 @@ class MentionHandlers:
         text = await _with_names(reply, message.text)
         files = message.event.get("files") or ()
         meaning = await self._meant(message, reply, text)
+
         match meaning:
             case RoutedCommand(command, rest):
                 if files:
@@ -128,12 +129,14 @@ class MentionHandlers:
         else:
             draft = Draft(subject=unclear.subject, values={"desc": unclear.description})
             create = await reply.save(OpenDraftThere(draft=draft, place=reply.place.as_json()))
+
         search, answer = None, views.LONG if unclear.long else views.UNCLEAR
         if not message.text:
             answer = views.FILES
         elif not unclear.long:
             quoted = unclear.subject.replace('"', " ").removesuffix("…")
             search = await reply.save(RunCommand(payload=_payload(reply, "issues", f'"{quoted}"')))
+
         leads = [
             (label, await reply.save(RunCommand(payload=_payload(reply, run.command, run.text))))
             for label, run in leading(message.text, reply.wording.base_url)
@@ -146,6 +149,7 @@ class MentionHandlers:
                     run = RunCommand(payload=_payload(reply, "issue", text))
                     label = f"Show #{number}" if asked else f"Comment on #{number}"
                     leads.insert(0, (label, await reply.save(run)))
+
         certain = not (leads or is_reply(message.text))
         await reply.privately(views.unclear(answer, unclear.subject, create, search, leads, certain=certain))
 

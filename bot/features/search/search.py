@@ -92,6 +92,7 @@ def changed(query: Query, change: Change) -> Query:
     name, _, wrong = name.partition(":")
     if name == "text":
         return replace(query, text=" ".join(value if word == wrong else word for word in query.text.split()))
+
     if wrong:
         return replace(query, **_corrected(name, getattr(query, name), wrong, value))
     if name == "drop":
@@ -99,6 +100,7 @@ def changed(query: Query, change: Change) -> Query:
         dropped = {_FILTERS.get(key, key) for keys in named for key in keys}
         text = query.text if dropped else " ".join(word for word in query.text.split() if word != value)
         return replace(query, text=text, **{key: getattr(Query(), key) for key in dropped})
+
     if name == "reported" and not isinstance(query.to, str):
         return replace(query, to=(), author=(*query.author, *query.to), alone=())
     if name == WORDS:  # the text was read so
@@ -221,16 +223,19 @@ class Search:
         return []
 
     async def _resolve(self, session: Session, query: Query, channel: Channel | None) -> Resolved:
+        status = "any" if query.ids else "open"
         requested: dict[str, Sequence[Who] | str] = {
             **{name: getattr(query, option) for name, (option, _) in NAMED.items()},
-            "status": query.status or ("closed" if query.closed else "any" if query.ids else "open"),
+            "status": query.status or ("closed" if query.closed else status),
             "assigned_to": query.to,
             "author": query.author,
             "subprojects": query.subproject,
         }
+
         named = [part for name, (_, part) in NAMED.items() if not isinstance(requested[name] or "", str)]
         beside = [self.catalogs.prefetch(session, named)] if named else []
         project, *_ = await asyncio.gather(self._project(session, query, channel), *beside)
+
         if query.query is not None:
             filters = _filters(project, query_id=query.query, sort=query.sort)
             return Resolved(query, project, filters, session.user_id)
@@ -240,6 +245,7 @@ class Search:
                     "Every project has its own categories. Add `project:` with the project's name."
                 )
             raise UserError("Add `project:` with the parent project's name.")
+
         keywords = {name: typed for name, typed in requested.items() if isinstance(typed, str) and typed}
         project_id = project.id if project else None
         lists = {name: typed for name, typed in requested.items() if typed and not isinstance(typed, str)}
@@ -247,6 +253,7 @@ class Search:
         catalog = await self.catalogs.of(session, project_id, parts)
         choices = {name: await self._chosen(session, project, catalog, name, lists[name]) for name in lists}
         custom_fields = await self.catalogs.field_values(session, project_id, query.custom_fields)
+
         filters = _filters(
             project,
             **keywords,
@@ -262,6 +269,7 @@ class Search:
             custom_fields=tuple((field.id, value) for field, value in custom_fields),
             sort=query.sort or LATEST_FIRST,
         )
+
         names: dict[str, tuple[str, ...]] = {name: (typed,) for name, typed in keywords.items()}
         names |= {name: called for name, (_, called) in choices.items()}
         custom = [(one.name, value) for one, value in custom_fields]

@@ -167,22 +167,26 @@ def results(
     searched, issues = results.searched, results.page.items
     description = context(cut(" · ".join(_description(searched)), DESCRIPTION_LENGTH))
     offers = [_offer(change, page, searched.query.everything) for change in results.offers]
+
     if not issues and not results.offset:
         drops = [change.partition("=")[2] for change in results.offers if change.startswith("drop=")]
         each = series([f"“{line(words)}”" for words in drops])
         text = f"No issues found. To get results, leave out {each}." if drops else "No issues found."
         below = rows([*offers, button("New search", _form_of(searched))])
         return Message(text, (section(text), description, *below))
+
     total = results.page.total_count
     first, last = results.offset + 1, results.offset + len(issues)
     text = f"{total} issue{'' if total == 1 else 's'}"
     if total > len(issues):
         text = f"{text} · {first}–{last}" if searched.query.counted else f"{first}–{last} of {total}"
+
     order = ", then ".join(map(_order, searched.filters.sort))
     fixed = _fixed(searched)
     blocks: list[Block] = [section(" · ".join(filter(None, (f"*{text}*", order)))), description, divider()]
     row = partial(listed, shareable=shareable, fixed=fixed, me=results.me)
     blocks += [row(issue, wording, today) for issue in issues]
+
     buttons = []
     if results.offset > 0:
         offset = page.before[-1] if page.before else 0
@@ -190,6 +194,7 @@ def results(
     if last < total and issues:
         before = (*page.before, results.offset)[-TRAIL:]
         buttons.append(button("Next ›", _turned(NextPage, page, last, before)))
+
     blocks += rows([*buttons, *offers])
     return Message(f"{text}: " + ", ".join(f"#{i.id}" for i in issues), tuple(blocks))
 
@@ -280,12 +285,14 @@ def _description(searched: Resolved) -> Iterator[str]:
         if name in names:
             anyone = ANYONE.get(query.to) if name == "assigned_to" else None
             yield anyone or line(f"{label}: {' or '.join(names[name])}")
+
     if searched.filters.subprojects == "none":
         yield "Without subprojects"
     elif "subprojects" in names:
         yield line(f"Subproject: {' or '.join(names['subprojects'])}")
     for field, value in searched.custom_fields:
         yield line(f"{field}: {value}")
+
     for label, numbers in (("Parent issue", query.parent), ("Issue", query.ids)):
         if numbers:
             yield f"{label}: {' or '.join(f'#{number}' for number in numbers)}"
@@ -298,6 +305,7 @@ def _description(searched: Resolved) -> Iterator[str]:
     ):
         if span is not None:
             yield _span(label, span)
+
     if query.text:
         yield line(_words(searched.filters.subject or ""))
 
@@ -323,7 +331,9 @@ def _span(label: str, span: TimeRange | DateRange | Literal["none"]) -> str:
 
 
 def _day(end: date | datetime | None) -> str:
-    return "" if end is None else day(end.date() if isinstance(end, datetime) else end)
+    if end is None:
+        return ""
+    return day(end.date() if isinstance(end, datetime) else end)
 
 
 def search_form(of: OpenSearchForm) -> JSON:

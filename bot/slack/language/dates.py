@@ -112,6 +112,7 @@ def said_day(words: Sequence[Word], today: Today, *, sure: bool = True) -> SaidD
                 atom.quoted or atom.user for word in phrase for atom in word.atoms
             ):
                 continue
+
             alone, typed = count == len(words), bare(_normal(" ".join(word.text for word in phrase)))
             named = typed.removeprefix("for " if alone and typed.startswith("for ") else "on ")
             dated = named != typed
@@ -119,6 +120,7 @@ def said_day(words: Sequence[Word], today: Today, *, sure: bool = True) -> SaidD
             clear = next((where.split() for where, form, _ in _FORMS if form.fullmatch(named)), [])
             if not any(map(here.get, clear)):
                 continue
+
             try:
                 return SaidDay(spent_day(named, today), at, count)
             except NotADate:
@@ -159,6 +161,7 @@ def days(text: str, today: Today, towards: Towards) -> DateRange:
             ">": DateRange(since=period.until + _ONE if period.until else None),
             "<": DateRange(until=period.since - _ONE if period.since else None),
         }[match[1]]
+
     if ".." in typed:
         start, end = typed.split("..", 1)
         since = _period(start, today, towards).since if start.strip() else None
@@ -235,7 +238,9 @@ def _day(typed: str, today: Today, direction: int) -> date | None:
 
 def _count(amount: re.Match[str]) -> int:
     typed = amount["number"]
-    return int(typed) if typed.isdigit() else NUMBERS.index(typed) + 1 if typed in NUMBERS else 1
+    if typed.isdigit():
+        return int(typed)
+    return NUMBERS.index(typed) + 1 if typed in NUMBERS else 1
 
 
 def _away(amount: re.Match[str], today: Today, direction: int) -> date | None:

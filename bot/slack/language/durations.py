@@ -62,8 +62,9 @@ def hours(text: str, locale: str = "") -> Decimal:
     elif (match := _BOTH.fullmatch(typed)) and int(match[2]) < MINUTES:
         amount = int(match[1]) + Decimal(match[2]) / MINUTES
     elif match := _IN_WORDS.fullmatch(typed):
-        whole = _COUNTS.index(match[1]) + 1 if match[1] in _COUNTS else 1 if match[1] else 0
-        amount = whole + Decimal("0.5" if any(match.groups()[1:4]) else "0.25" if match[5] else "0")
+        whole = _COUNTS.index(match[1]) + 1 if match[1] in _COUNTS else int(bool(match[1]))
+        quarter = "0.25" if match[5] else "0"
+        amount = whole + Decimal("0.5" if any(match.groups()[1:4]) else quarter)
     elif span := _from_to(typed):
         amount = span
     elif re.fullmatch(LONG, typed):
@@ -74,6 +75,7 @@ def hours(text: str, locale: str = "") -> Decimal:
         raise UserError(
             "“{typed}” isn't a duration. Try `1.5`, `90m`, `1h 30m`, or `1:30`.", typed=text.strip()[:40]
         )
+
     rounded = amount.quantize(Decimal("0.0001"))
     if not 0 < rounded <= MAX_HOURS:
         raise UserError(

@@ -96,7 +96,7 @@ class Marks:
             yield dates.bare(run), count
 
     def _named(self, kind: str, at: int, *, leads: bool) -> tuple[str, int] | None:
-        best, names = None, "person" if kind == "owner" else "priority" if kind == "urgent" else kind
+        best, names = None, {"owner": "person", "urgent": "priority"}.get(kind, kind)
         if not leads and kind == names and self._unknown(kind, self.plain[at] or ""):
             return None
         for typed, count in self._runs(at):
@@ -161,7 +161,8 @@ class Marks:
         """Whether a name, or one of its words, begins with the typed text."""
         end = " " if self.in_full or len(typed) < ENOUGH else ""
         # `in the office`, `not in Slack`, but `for will` may name somebody
-        governs = typed in (GOVERNING if self.in_full else () if kind == "person" else FILLERS)
+        governing = GOVERNING if self.in_full else FILLERS
+        governs = typed in governing and (self.in_full or kind != "person")
         return len(typed) > 1 and not governs and f" {typed}{end}" in self._text(kind)
 
     def _other(self, kind: str, at: int) -> tuple[str, int] | None:

@@ -127,6 +127,7 @@ class Parsed:
         """
         by_name, options = _by_name(fields), {key: [*values] for key, values in self.options.items()}
         problems, left, guesses = [*self.problems], [*self.left], 0
+
         project = next((value.text for value in options.get("project", ())), None)
         for typed, word, value in self.unknown:
             key, error = _meaning(typed, self.known, by_name, project)
@@ -137,10 +138,12 @@ class Parsed:
                     problems.append(problem or error)
             elif error and len(problems) < PROBLEMS:
                 problems.append(error)
+
             if key:
                 options.setdefault(key, []).append(value)
             else:
                 left.append(word.source)
+
         settled = {key: tuple(values) for key, values in options.items()}
         return replace(self, options=settled, problems=tuple(problems), left=tuple(left), unknown=())
 
@@ -168,20 +171,24 @@ def understand(text: str, known: Collection[str], *, equals: bool = True, labels
     except UnclosedQuote as error:
         problems.append(error)
         typed_words = deque(_with_quotes_closed(text))
+
     excludes = any(key.startswith("-") for key in known)
     first = tuple(islice(typed_words, labels))
     labeled = any(_is_label(word, known) for word in first)
     equals = equals or any(_option(word, known) and not _option(word, ()) for word in first)
+
     while typed_words:
         word = typed_words.popleft()
         option = _option(word, known if equals else ())
         if option is None or (option[0].startswith("-") and not excludes):
             plain.append(word)
             continue
+
         typed, value = option
         key = _known_as(typed, known)
         if key is not None and labeled and not value.text:
             value = _labeled(typed_words, known)
+
         if key is not None and value.text:
             if key in _DATES and key not in options:
                 value = _whole_date(value, typed_words)
@@ -195,6 +202,7 @@ def understand(text: str, known: Collection[str], *, equals: bool = True, labels
             plain.append(word)
         else:
             unknown.append((typed, word, value))
+
     values = {key: tuple(values) for key, values in options.items()}
     return Parsed(tuple(plain), values, tuple(problems), unknown=tuple(unknown), known=known)
 

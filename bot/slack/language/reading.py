@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise, product
+from itertools import chain, groupby, pairwise, product
 from typing import get_args
 
 from bot.errors import UserError
@@ -95,7 +95,7 @@ class _Table:
                 (self.slots if row.words[0][0] == "{" else self.first[row.words[0]]).append(row)
         for rows in self.first.values():
             rows.sort(key=lambda row: (row.words[-1][0] == "{", -len(row.words)))
-        halves = (row.words[:-1] for rows in self.first.values() for row in rows if row.words[-1][0] == "{")
+        halves = (row.words[:-1] for row in chain(*self.first.values()) if row.words[-1][0] == "{")
         self.halves = {half for half in halves if not VAGUE.issuperset(half)}
 
 

@@ -28,7 +28,7 @@ class CommandTable(Generic[T]):
         known = _SLOTS | slots
         self._rows = [(_compiled(row, known), means) for row, means in rows]
         first = [row.split(" ")[0].removesuffix("?").rpartition("=")[2] for row, _ in rows if row[:1] != "{"]
-        self.verbs = {verb for verbs in first for verb in verbs.split("|") if verb[2:]}
+        self.verbs = {verb for verb in "|".join(first).split("|") if verb[2:]}
 
     def take(self, text: str, **checks: Callable[[str], object]) -> tuple[T, re.Match[str]] | None:
         """What the text means, with its slots; None if no row fits. A slot's check tells whether it fits."""

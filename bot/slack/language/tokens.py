@@ -136,13 +136,16 @@ def _numbered(text: str) -> Iterator[tuple[int, Word]]:
     text = text.replace(JOINER, "")  # it occurs in subjects copied from the bot's messages
     atoms: list[Atom] = []
     start = plain = at = 0  # where the word starts, and its plain characters since the last atom
+
     while at < len(text):
         part = _PART.match(text, at)
         opener = _OPENER.match(text, at)
         end = part.end() if part else at + 1
+
         if opener or (part and (part["space"] or part["entity"])):
             _add(atoms, text[plain:at])
             plain = end
+
         if opener:
             inner = _quoted(text, at)
             plain = end = at + len(inner) + 2
@@ -155,6 +158,7 @@ def _numbered(text: str) -> Iterator[tuple[int, Word]]:
                 yield text.count("\n", 0, start), Word(tuple(atoms), _plain(text[start:at]))
             atoms, start = [], end
         at = end
+
     _add(atoms, text[plain:])
     if atoms:
         yield text.count("\n", 0, start), Word(tuple(atoms), _plain(text[start:]))
