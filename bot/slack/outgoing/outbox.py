@@ -36,6 +36,7 @@ FIRST = datetime.min.replace(tzinfo=UTC)  # when direct messages and notices are
 PAGES = 20
 MESSAGES = 15  # the largest page that every app may request (docs.slack.dev, conversations.history)
 MARGIN = timedelta(seconds=10)  # how inaccurate the estimate of Slack's clock may be
+CLOCK_STEP = 1.0  # the seconds by which this machine's clock may be set until Slack's is read again
 
 log = structlog.get_logger(__name__)
 
@@ -73,7 +74,7 @@ class Outbox:
         self._turns: dict[str, Turns] = defaultdict(
             lambda: Turns(delays.channel_pace, delays.channel_burst, paces)
         )
-        self._slack_ahead: timedelta | None = None
+        self._slack_ahead: tuple[timedelta, float] | None = None  # with `_clock_start`
 
     async def send(
         self, post: Post, ready: Ready, *, due_at: datetime = FIRST, delayed: OnDelay | None = None
@@ -139,13 +140,21 @@ class Outbox:
         return outcomes.Unfinished(self._retry, searched_to)
 
     async def slack_time(self, owner: Owner) -> datetime:
-        """Slack's clock, which sets messages' `ts`, by its last response; this machine's if there's none."""
+        """Slack's clock, which sets messages' `ts`, by its last response; this machine's if there's none.
+
+        If this machine's clock was set since that response, asks Slack again.
+        """
+        if self._slack_ahead and abs(self._slack_ahead[1] - _clock_start()) > CLOCK_STEP:
+            self._slack_ahead = None
         if self._slack_ahead is None:
             with suppress(*SLACK_FAILED, TypeError, ValueError):
                 answer = await (await self._client(owner)).auth_test()
                 headers = {name.lower(): value for name, value in answer.headers.items()}
-                self._slack_ahead = parsedate_to_datetime(headers.get("date", "")) - datetime.now(UTC)
-        return datetime.now(UTC) + (self._slack_ahead or timedelta())
+                self._slack_time_is(parsedate_to_datetime(headers.get("date", "")))
+        return datetime.now(UTC) + (self._slack_ahead[0] if self._slack_ahead else timedelta())
+
+    def _slack_time_is(self, now: datetime) -> None:
+        self._slack_ahead = now - datetime.now(UTC), _clock_start()
 
     async def _client(self, owner: Owner) -> AsyncWebClient:
         return await self._workspaces.client(owner.enterprise_id, owner.team_id)
@@ -165,8 +174,13 @@ class Outbox:
         except SLACK_FAILED as error:  # the workspace has no token, or the time is over
             return posting.outcome_of(error, self._retry)
         if isinstance(outcome, outcomes.Posted) and not post.ts:
-            self._slack_ahead = datetime.fromtimestamp(float(outcome.ts), UTC) - datetime.now(UTC)
+            self._slack_time_is(datetime.fromtimestamp(float(outcome.ts), UTC))
         return outcome
+
+
+def _clock_start() -> float:
+    """This machine's time minus its uptime, which changes if its clock is set, or it sleeps."""
+    return datetime.now(UTC).timestamp() - time.monotonic()
 
 
 def _is_direct(post: Post) -> bool:
