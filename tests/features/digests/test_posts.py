@@ -1,7 +1,7 @@
 """Posting digests: once each, within Slack's rate limits, whatever Slack answers."""
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import pairwise
 from typing import Any
 
@@ -9,6 +9,7 @@ import pytest
 
 from bot.sandbox.workspace.model import Channel, Message
 from bot.sandbox.workspace.state import Clock
+from bot.slack.outgoing import outbox
 from bot.store.digests import Pause
 from bot.timings import DEFAULT, Delays
 from tests.features.digests.newsroom import ANA, HISTORY, POST, Digests
@@ -101,6 +102,28 @@ async def test_a_post_is_found_although_slacks_clock_is_inaccurate(digests: Dige
 
     assert digests.wire.called(HISTORY)
     assert len(await digests.posts()) == 1
+
+
+async def test_a_post_is_found_although_the_bots_clock_was_set(
+    digests: Digests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Any:
+            return datetime.now(tz) + timedelta(minutes=5)
+
+    await digests.add()
+    digests.report()
+    await digests.tick()
+    monkeypatch.setattr(outbox, "datetime", Later)
+    digests.report()
+    digests.wire.faults = [(POST, "lose the answer")]
+
+    for _ in range(3):
+        await digests.tick()
+
+    assert digests.wire.called(HISTORY)
+    assert len(await digests.posts()) == 2
 
 
 async def test_a_personal_digest_that_is_found_is_not_repeated(digests: Digests) -> None:
