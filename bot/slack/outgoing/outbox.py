@@ -179,7 +179,7 @@ class Outbox:
 
 
 def _clock_start() -> float:
-    """This machine's time minus its uptime, which changes if its clock is set, or it sleeps."""
+    """The machine's time minus its uptime, which changes if its clock is set, or it sleeps."""
     return datetime.now(UTC).timestamp() - time.monotonic()
 
 
