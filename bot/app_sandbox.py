@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from bot.app import Bot, stop_signal
 from bot.config import ConfigError, Settings, has_display
 from bot.features.digests.digests import Digests
-from bot.features.digests.plans import WantedPlan
+from bot.features.digests.plans import PlanDraft
 from bot.sandbox import SERVICE_NAME
 from bot.sandbox.demo import demo_data
 from bot.sandbox.demo.history import go_on_reporting
@@ -123,7 +123,7 @@ class Sandbox:
         owner = self._owner(person.slack_id)
         channels = self.workspace.state.channels.values()
         channel = next(channel.id for channel in channels if channel.name == FEED_IN)
-        feed = WantedPlan(project=FEED_OF, plan=Plan(schedule=LIVE, zone=person.tz))
+        feed = PlanDraft(project=FEED_OF, plan=Plan(schedule=LIVE, zone=person.tz))
         await Digests(self.bot.parts).add(owner, Channel(owner.team_id, channel), feed)
         project = next(p.id for p in self.tracker.data.projects.values() if p.identifier == FEED_OF)
         reporting = asyncio.create_task(go_on_reporting(self.tracker.data, project, SECONDS_BETWEEN_ISSUES))

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.features.digests.plans import Typed, WantedPlan
+from bot.features.digests.plans import PlanDraft, Typed
 from bot.features.digests.schedules import parse
 from bot.store.digests import Digest
 from bot.store.owner import Owner
@@ -26,10 +26,10 @@ def requested_plan(
     filters: Typed | None = None,
     excluded: Typed | None = None,
     **plan: Any,
-) -> WantedPlan:
+) -> PlanDraft:
     """What a user asks for; the schedule as they type it."""
     known = Plan(schedule=parse(schedule).text, zone=zone, **plan)
-    return WantedPlan(plan=known, project=project, filters=filters or {}, excluded=excluded or {})
+    return PlanDraft(plan=known, project=project, filters=filters or {}, excluded=excluded or {})
 
 
 async def stored(office: Office, number: int = 1) -> Digest:

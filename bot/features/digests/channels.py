@@ -67,8 +67,8 @@ async def direct_messages(reply: Reply) -> Channel:
 
 async def digests_here(reply: Reply, digests: Digests) -> tuple[Digest, ...]:
     """The channel's digests. Raises UserError if there are none."""
-    if found := await digests.listed(reply.channel) if reply.channel else ():
-        return found
+    if listed := await digests.listed(reply.channel) if reply.channel else ():
+        return listed
     raise UserError("This channel has no digests. Add one with `{/digest} add <project> daily 9`.")
 
 
@@ -177,13 +177,13 @@ def notice_to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording)
     service, several = escape(wording.service), len(digests) > 1
     match notice:
         case "unsure":
-            said = "Slack didn't confirm this post, and I can't check whether it's in the channel."
+            text = "Slack didn't confirm this post, and I can't check whether it's in the channel."
             hint = "Check the channel. I won't post it again. The next one posts as usual."
         case "delayed":
-            said = f"I've been trying to post this for a day, but {service} or Slack isn't responding."
+            text = f"I've been trying to post this for a day, but {service} or Slack isn't responding."
             hint = f"I'll keep trying. If {service} works for you, ask your Issue Bot administrator for help."
         case "stopped":
-            said = f"{len(digests)} of your digests stopped." if several else "Your digest stopped."
+            text = f"{len(digests)} of your digests stopped." if several else "Your digest stopped."
             live = any(digest.plan.live for digest in digests)
             after = "A live feed goes on from then." if live else "The next post catches up."
             hint = f"Choose *Resume* or type `{wording.command('digest')} resume <number>`. {after}"
@@ -191,7 +191,7 @@ def notice_to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording)
     if len(digests) > MAX_DIGESTS:
         blocks.append(context(f"and {len(digests) - MAX_DIGESTS} more"))
     named = "; ".join(block["text"]["text"] for block in blocks if "text" in block)
-    return Message(f"{said} {named}", (section(said), *blocks, context(escape(hint))))
+    return Message(f"{text} {named}", (section(text), *blocks, context(escape(hint))))
 
 
 def notice_to_channel(digests: Sequence[Digest], wording: Wording) -> Message:

@@ -12,7 +12,7 @@ from bot.access.people import Who
 from bot.errors import UserError
 from bot.features.digests import schedules
 from bot.features.digests.buttons import DigestAction
-from bot.features.digests.plans import ORDER, WantedPlan
+from bot.features.digests.plans import ORDER, PlanDraft
 from bot.features.digests.schedules import Schedule
 from bot.slack.language import values
 from bot.slack.language.keys import reject_key
@@ -53,13 +53,13 @@ class AddDigest:
     digest, and shows it unless it is `scheduled`.
     """
 
-    wanted: WantedPlan = field(default_factory=WantedPlan)
+    draft: PlanDraft = field(default_factory=PlanDraft)
     scheduled: bool = False
     problems: tuple[UserError, ...] = ()
 
     @property
     def personal(self) -> bool:
-        return self.wanted.plan.kind == "personal"
+        return self.draft.plan.kind == "personal"
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def digest_command(
     parsed = parsed.with_fields(vocabulary.fields, vocabulary.problem)
     request = _request(replace(parsed, problems=()), list(parsed.problems), asker)
     if project and isinstance(request, AddDigest):
-        request = replace(request, wanted=replace(request.wanted, project=project))
+        request = replace(request, draft=replace(request.draft, project=project))
     return request
 
 
@@ -183,12 +183,12 @@ def _custom_fields(parsed: Parsed, _: str = CUSTOM_FIELD) -> tuple[FieldValue, .
 def _on_digest(word: str, parsed: Parsed) -> OnDigest:
     if word == "take" and parsed.plain.lower().split()[:1] == ["over"]:
         parsed = parsed.after(1)
-    said = [word.text for word in parsed.words if word.text.lower() not in _THE_ONE]
-    act, names = _ACTS[word], [name.lower() for name in said]
-    to = names.index("to") if act is DigestAction.CHANGE and "to" in names[:-1] else len(said)
-    if act is DigestAction.CHANGE and said[1:] and to == len(said) and values.issue_number(said[0]):
-        said, to = [said[0], "to", *said[1:]], 1
-    text, schedule = " ".join(said[:to]), " ".join(said[to + 1 :])
+    words = [word.text for word in parsed.words if word.text.lower() not in _THE_ONE]
+    act, names = _ACTS[word], [name.lower() for name in words]
+    to = names.index("to") if act is DigestAction.CHANGE and "to" in names[:-1] else len(words)
+    if act is DigestAction.CHANGE and words[1:] and to == len(words) and values.issue_number(words[0]):
+        words, to = [words[0], "to", *words[1:]], 1
+    text, schedule = " ".join(words[:to]), " ".join(words[to + 1 :])
     number = values.issue_number(text)
     if number or not text or text[:1].isalpha():
         return OnDigest(act, number, named="" if number else text, schedule=schedule)
@@ -209,8 +209,8 @@ def _personal(parsed: Parsed, problems: list[UserError]) -> AddDigest | OnDigest
     if parsed.words and not schedule and unread.nearest not in (None, unread.word):
         raise unread
     text = schedule.text if schedule else Plan.schedule
-    wanted = WantedPlan(plan=Plan(kind="personal", schedule=text, zone=zone or ""))
-    return AddDigest(wanted, schedule is not None, tuple(problems))
+    draft = PlanDraft(plan=Plan(kind="personal", schedule=text, zone=zone or ""))
+    return AddDigest(draft, schedule is not None, tuple(problems))
 
 
 def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
@@ -246,8 +246,8 @@ def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
         empty=given(values.yes_or_no, "empty") or False,
         subprojects=given(values.yes_or_no, "subprojects") or False,
     )
-    wanted = WantedPlan(plan=plan, project=project or option, filters=filters, excluded=excluded)
-    return AddDigest(wanted, schedule is not None, tuple(problems))
+    draft = PlanDraft(plan=plan, project=project or option, filters=filters, excluded=excluded)
+    return AddDigest(draft, schedule is not None, tuple(problems))
 
 
 def _given(parsed: Parsed, problems: list[UserError], read: Callable[[Parsed, str], T], key: str) -> T | None:
@@ -290,8 +290,8 @@ def _schedule_at(words: Sequence[Word], *, mistyped: bool = True) -> int:
 
     last = range(max(0, len(words) - _SCHEDULE_WORDS), len(plain))
     complete = [n for n in last if plain[n] and schedules.is_schedule(Parsed(tuple(words[n:]), {}).plain)]
-    found = [*complete, *filter(starts, range(len(plain)))]
-    return min(found or [*filter(resembles, range(len(plain) if mistyped else 0)), len(words)])
+    positions = [*complete, *filter(starts, range(len(plain)))]
+    return min(positions or [*filter(resembles, range(len(plain) if mistyped else 0)), len(words)])
 
 
 def _kind(parsed: Parsed, key: str) -> tuple[DigestKind, int]:

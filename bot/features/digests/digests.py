@@ -13,7 +13,7 @@ from bot.access.projects import KnownProject
 from bot.errors import FilterIgnored, Forbidden, NotFound, UserError, WrongField
 from bot.features.digests import plans
 from bot.features.digests.editions import with_changes
-from bot.features.digests.plans import Plans, WantedPlan, rows_in_query
+from bot.features.digests.plans import PlanDraft, Plans, rows_in_query
 from bot.features.digests.reading import MINE, Content, DigestReader
 from bot.features.digests.schedules import ScheduleError, due_times, needed, next_times, parse, shortest_gap
 from bot.features.issues.publicity import may_show
@@ -89,13 +89,13 @@ class Digests:
         self._accounts, self._projects = access.accounts, access.projects
         self.plans = Plans(access.catalogs, access.people)
 
-    async def add(self, owner: Owner, channel: Channel, wanted: WantedPlan) -> Planned:
+    async def add(self, owner: Owner, channel: Channel, draft: PlanDraft) -> Planned:
         """Add a digest; one of new or closed issues lists those from now on. Naming a project that isn't
         public agrees to show it, and the reply says so.
 
         Raises UserError, also if the channel has the same digest, NotLinked and ServiceError.
         """
-        self._require_schedule(wanted.plan)
+        self._require_schedule(draft.plan)
         if len(await self.listed(channel)) >= MAX_IN_A_CHANNEL:
             raise UserError(
                 "This channel already has {most} digests, the maximum. Remove one with `{/digest}`.",
@@ -104,12 +104,12 @@ class Digests:
         await self._require_room(owner)
         now = await self._store.processes.now()
         async with self._accounts.reading(owner) as session:
-            chosen = await self._projects.chosen(session, wanted.project, channel)
+            chosen = await self._projects.chosen(session, draft.project, channel)
             read = await self._client.get_project(session.key, chosen.id)
             project, agreed = KnownProject.of(read), None if may_show(read, None) else read.id
             if project.status == ProjectStatus.CLOSED:
                 raise project_closed(project.name)
-            plan = await self.plans.of(session, project, wanted)
+            plan = await self.plans.of(session, project, draft)
             await self._check(session, plan)
             start = await DigestReader(self._client, session, now).start_of(plan)
         async with self._adding(channel, plan):
@@ -146,7 +146,7 @@ class Digests:
         """
         plan = Plan(kind="personal", project=PERSONAL, schedule=plan.schedule, zone=plan.zone)
         if (digest := await self.personal(owner)) is not None:
-            return await self.change(owner, digest, WantedPlan(plan=plan))
+            return await self.change(owner, digest, PlanDraft(plan=plan))
         self._require_schedule(plan)
         await self._require_room(owner)
         now = await self._store.processes.now()
@@ -157,21 +157,21 @@ class Digests:
             return await self.set_up_personal(owner, channel, plan)
         return planned
 
-    async def change(self, user: Owner, digest: Digest, wanted: WantedPlan) -> Planned:
+    async def change(self, user: Owner, digest: Digest, draft: PlanDraft) -> Planned:
         """Change a digest's settings; a change of its kind, to live or from it, starts it over.
 
         A personal digest keeps everything but its schedule. Raises UserError, NotLinked, ServiceError.
         """
-        self._require_schedule(wanted.plan)
+        self._require_schedule(draft.plan)
         now = await self._store.processes.now()
-        times = _times(wanted.plan, now)
+        times = _times(draft.plan, now)
         if digest.personal:
-            plan = replace(digest.plan, schedule=wanted.plan.schedule, zone=wanted.plan.zone)
+            plan = replace(digest.plan, schedule=draft.plan.schedule, zone=draft.plan.zone)
             await self._store.digests.change(digest, plan, times[0], ())
             return Planned(await self._reloaded(digest), times)
         async with self._accounts.reading(user) as session:
             project = await self._projects.by_id(session, digest.plan.project_id)
-            plan = await self.plans.of(session, project, wanted)
+            plan = await self.plans.of(session, project, draft)
             reader = DigestReader(self._client, session, now)
             restarts = (plan.kind, plan.live) != (digest.plan.kind, digest.plan.live)
             if (plan.custom_fields, plan.query) != (digest.plan.custom_fields, digest.plan.query):
@@ -184,23 +184,23 @@ class Digests:
             await self._store.digests.change(digest, plan, times[0], history, start=start, now=now)
         return Planned(await self._reloaded(digest), times)
 
-    async def preview(self, user: Owner, wanted: WantedPlan, channel: Channel | None) -> Preview:
+    async def preview(self, user: Owner, draft: PlanDraft, channel: Channel | None) -> Preview:
         """What a digest with this plan would have shown. Raises UserError, NotLinked, ServiceError."""
         now = await self._store.processes.now()
         async with self._accounts.reading(user) as session:
-            project = await self._projects.chosen(session, wanted.project, channel)
-            plan = await self.plans.of(session, project, wanted)
+            project = await self._projects.chosen(session, draft.project, channel)
+            plan = await self.plans.of(session, project, draft)
             await self._check(session, plan)
             filters = plans.filters_of(plan, now, TimeRange(since=now - PREVIEWED))
             latest = replace(filters, sort=plans.LATEST[plan.kind])
             page = await self._client.list_issues(session.key, latest)
             passing = [issue for issue in page.items if plans.passes(plan, issue)]
-            found, cut = await rows_in_query(self._client, session, plan, passing)
+            rows, cut = await rows_in_query(self._client, session, plan, passing)
             if plan.kind == "changed":
-                content = Content(project=plan.project, issues=tuple(found))
+                content = Content(project=plan.project, issues=tuple(rows))
                 changed = await with_changes(self._access, session, content, {}, now - PREVIEWED)
-                found = [*changed.issues]
-        issues, more = tuple(found), cut or page.total_count > len(page.items)
+                rows = [*changed.issues]
+        issues, more = tuple(rows), cut or page.total_count > len(page.items)
         if plan.kind not in plans.HAPPENED or plan.live:
             return Preview(plan, issues, 0, more, now)
         due = due_times(parse(plan.schedule), plan.zone, now - PREVIEWED, now)

@@ -163,8 +163,8 @@ async def with_changes(
             return ReportedChanges(changes, await names_of(access, session, issue, changes))
 
     rows = content.issues[-PAGE:]
-    found = await asyncio.gather(*map(changed, rows))
-    changes = {row.id: each for row, each in zip(rows, found, strict=True) if each}
+    results = await asyncio.gather(*map(changed, rows))
+    changes = {row.id: each for row, each in zip(rows, results, strict=True) if each}
     more = content.more or len(rows) < len(content.issues)
     listed = tuple(row for row in rows if row.id in changes)
     return replace(content, issues=listed, changes=changes, more=more)
@@ -172,10 +172,10 @@ async def with_changes(
 
 def _between(issue: Issue, after: datetime) -> tuple[Change, ...]:
     """From what to what the status and the assignee changed after that."""
-    found: dict[str, Change] = {}
+    changes: dict[str, Change] = {}
     for entry in issue.public_history:
         for change in entry.details if entry.created_on and entry.created_on > after else ():
             if (change.property, change.name) in REPORTED:
-                first = found.get(change.name, change)
-                found[change.name] = change.model_copy(update={"old_value": first.old_value})
-    return tuple(change for change in found.values() if change.old_value != change.new_value)
+                first = changes.get(change.name, change)
+                changes[change.name] = change.model_copy(update={"old_value": first.old_value})
+    return tuple(change for change in changes.values() if change.old_value != change.new_value)

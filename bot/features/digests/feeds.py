@@ -66,9 +66,9 @@ class FeedRuns(DigestRuns):
             return outcome
         posts = [followed_by(feed, issue) for issue in new]
         # In a thread, because encrypting what hundreds of jobs say takes a while.
-        shown = await asyncio.to_thread(lambda: [*stored.posting(posts), *stored.changed(changed)])
+        jobs = await asyncio.to_thread(lambda: [*stored.posting(posts), *stored.changed(changed)])
         old = stored.dropping_old(feed.id, self._clock.now())
-        return replace(outcome, also=(*outcome.also, *shown, old))
+        return replace(outcome, also=(*outcome.also, *jobs, old))
 
     async def put_off(self, item: DigestRun, error: Exception | None = None) -> Later:
         """Within a minute, unless the service or a refused key asks for more."""
@@ -172,8 +172,8 @@ class FeedAnnouncer:
         try:
             async with self.parts.accounts.reading(feed.owner, background=True) as session:
                 page = await self.parts.client.list_issues(session.key, filters)
-                found, _ = await plans.rows_in_query(self.parts.client, session, plan, page.items)
+                rows, _ = await plans.rows_in_query(self.parts.client, session, plan, page.items)
         except (ServiceError, UserError) as error:
             log.warning("filters not read", action="feed.not_read", error=str(error) or type(error).__name__)
             return True
-        return bool(found)
+        return bool(rows)

@@ -18,7 +18,7 @@ from bot.features.digests.commands import (
     typed_project,
 )
 from bot.features.digests.digests import Digests
-from bot.features.digests.plans import FILTERS, SOON_DAYS, WantedPlan
+from bot.features.digests.plans import FILTERS, SOON_DAYS, PlanDraft
 from bot.features.digests.schedules import (
     DAYS,
     MAX_CRON_LENGTH,
@@ -70,7 +70,7 @@ class DigestMetadata(Metadata):
     project: Number | None = None
     replace: bool = False
     owner: str = ""
-    shown: dict[str, str] = Field(default_factory=dict)
+    initial: dict[str, str] = Field(default_factory=dict)
     days: tuple[str, ...] = (DAY,)
     time: str = TIME
     cron: str = CRON
@@ -192,7 +192,7 @@ def rescheduled(view: View, kind: str) -> JSON:
 def _filter_fields(plan: Plan) -> list[Block]:
     """One field for each filter, one for what to exclude, and how the digest looks."""
     chosen = {kind: [option(c.name, str(c.id)) for c in plan.filters.get(kind, ())] for kind in FILTER_KINDS}
-    out = [_exclusion(kind, one.id, one.name) for kind, found in plan.excluded.items() for one in found]
+    out = [_exclusion(kind, one.id, one.name) for kind, refs in plan.excluded.items() for one in refs]
     grouped = [(name, prose_kind(name).capitalize()) for name in GROUPS]
     group = forms.choice("group", grouped, plan.group, "Issue type")
     empty = forms.checkbox("empty", "Post even when there's nothing to show", checked=plan.empty)
@@ -213,7 +213,7 @@ def _filter_fields(plan: Plan) -> list[Block]:
 
 def marked(view: JSON, metadata: DigestMetadata) -> JSON:
     """The form with marks of what it shows in its metadata."""
-    return view | {"private_metadata": metadata.model_copy(update={"shown": forms.shown_in(view)}).dump()}
+    return view | {"private_metadata": metadata.model_copy(update={"initial": forms.shown_in(view)}).dump()}
 
 
 def project_of(view: View) -> int | None:
@@ -228,28 +228,28 @@ async def read_command(parts: Parts, reply: Reply, typed: str, chosen: str | Non
     return digest_command(parsed, reply.owner, known, chosen)
 
 
-async def read(access: Parts, reply: Reply, view: View, before: Plan | None = None) -> WantedPlan:
+async def read(access: Parts, reply: Reply, view: View, before: Plan | None = None) -> PlanDraft:
     """The submitted plan, of a digest that has the plan `before` if one is changed. Raises UserError."""
-    wanted = submitted_change(view, before) if before else submitted(view.json)
+    draft = submitted_change(view, before) if before else submitted(view.json)
     project, values = project_of(view), forms.Values(view.json)
-    wanted = replace(wanted, project=f"#{project}" if project else None)
-    if before and not values.changed("more", DigestMetadata.of(view).shown):
-        return wanted
+    draft = replace(draft, project=f"#{project}" if project else None)
+    if before and not values.changed("more", DigestMetadata.of(view).initial):
+        return draft
     more = understand(values.text("more") or "", MORE)
     try:
-        known = await vocabulary_for(access, reply, more, project=wanted.project)
+        known = await vocabulary_for(access, reply, more, project=draft.project)
         custom_fields, query = more_filters(more, known)
     except NotLinked:
         raise
     except UserError as error:
         raise WrongField("more", error) from None
-    return replace(wanted, plan=replace(wanted.plan, custom_fields=custom_fields, query=query))
+    return replace(draft, plan=replace(draft.plan, custom_fields=custom_fields, query=query))
 
 
-def submitted_change(view: View, before: Plan) -> WantedPlan:
+def submitted_change(view: View, before: Plan) -> PlanDraft:
     """Return the plan of `submitted`, with unchanged fields from the digest's plan `before`."""
-    wanted, values, shown = submitted(view.json), forms.Values(view.json), DigestMetadata.of(view).shown
-    plan, changed = wanted.plan, partial(values.changed, known_marks=shown)
+    draft, values, initial = submitted(view.json), forms.Values(view.json), DigestMetadata.of(view).initial
+    plan, changed = draft.plan, partial(values.changed, known_marks=initial)
     lists = plan if changed("kind") else before
     after = replace(
         before,
@@ -261,11 +261,11 @@ def submitted_change(view: View, before: Plan) -> WantedPlan:
         empty=plan.empty if changed("empty") else before.empty,
         subprojects=plan.subprojects if changed("subprojects") else before.subprojects,
     )
-    filters = {kind: ids for kind, ids in wanted.filters.items() if changed(kind)}
-    return WantedPlan(plan=after, filters=filters, excluded=wanted.excluded if changed(EXCLUDED) else {})
+    filters = {kind: ids for kind, ids in draft.filters.items() if changed(kind)}
+    return PlanDraft(plan=after, filters=filters, excluded=draft.excluded if changed(EXCLUDED) else {})
 
 
-def submitted(view: JSON) -> WantedPlan:
+def submitted(view: JSON) -> PlanDraft:
     """The submitted plan; choices are ids (`#5`). Raises ScheduleError."""
     values = forms.Values(view)
     project = values.chosen("project")
@@ -284,7 +284,7 @@ def submitted(view: JSON) -> WantedPlan:
     filters = {kind: _ids(values.all_chosen(kind)) for kind in FILTER_KINDS}
     out = _excluded(values)
     excluded = {kind: _ids(out.get(kind, ())) for kind in FILTER_KINDS}
-    return WantedPlan(
+    return PlanDraft(
         plan=plan, project=f"#{project}" if project else None, filters=filters, excluded=excluded
     )
 
@@ -332,10 +332,10 @@ async def choices(digests: Digests, request: OptionsRequest, reply: Reply) -> li
     known = await digests.choices(reply.owner, project)
     field, sought = request.name.removeprefix("digest."), request.text.strip().casefold()
     if field == EXCLUDED:
-        found = [_exclusion(kind, ref.id, ref.name) for kind, refs in known.items() for ref in refs]
+        options = [_exclusion(kind, ref.id, ref.name) for kind, refs in known.items() for ref in refs]
     else:
-        found = [option(ref.name, str(ref.id)) for kind in known if kind == field for ref in known[kind]]
-    return [one for one in found if sought in one["text"]["text"].casefold()]
+        options = [option(ref.name, str(ref.id)) for kind in known if kind == field for ref in known[kind]]
+    return [one for one in options if sought in one["text"]["text"].casefold()]
 
 
 async def unknown_choices(digests: Digests, reply: Reply, view: JSON) -> dict[str, str]:
@@ -362,11 +362,11 @@ def _exclusion(kind: FilterKind, number: int, name: str) -> JSON:
 
 
 def _excluded(values: forms.Values) -> dict[FilterKind, tuple[int, ...]]:
-    found: dict[FilterKind, tuple[int, ...]] = {}
+    excluded: dict[FilterKind, tuple[int, ...]] = {}
     for value in values.all_chosen(EXCLUDED):
         word, _, number = value.partition(":")
         kind = next((kind for kind in FILTER_KINDS if kind == word), None)
         if kind is None:
             raise ActionExpired
-        found[kind] = (*found.get(kind, ()), forms.number_in(number))
-    return found
+        excluded[kind] = (*excluded.get(kind, ()), forms.number_in(number))
+    return excluded

@@ -20,7 +20,7 @@ from bot.features.digests.digests import Digests, NotAgreed, Preview, owner_lost
 from bot.features.digests.editions import RunResult
 from bot.features.digests.feeds import FeedRuns
 from bot.features.digests.form import DigestMetadata
-from bot.features.digests.plans import WantedPlan, collected
+from bot.features.digests.plans import PlanDraft, collected
 from bot.features.digests.runs import DigestRuns
 from bot.features.digests.schedules import ScheduleError
 from bot.features.help import views as help_views
@@ -83,9 +83,9 @@ class DigestHandlers:
         try:
             request = await digest_form.read_command(self.parts, reply, command.text)
         except UnknownWord as error:
-            said, again = sentence(reply.wording.sentence(error)), await reply.corrected(error)
-            said = replace(said, blocks=(*said.blocks, *([actions([again])] if again else [])))
-            await self._show(reply, said, personal=error.command == commands.ME)
+            result, again = sentence(reply.wording.sentence(error)), await reply.corrected(error)
+            result = replace(result, blocks=(*result.blocks, *([actions([again])] if again else [])))
+            await self._show(reply, result, personal=error.command == commands.ME)
             return
         match request:
             case commands.ListDigests():
@@ -108,17 +108,17 @@ class DigestHandlers:
                 await reply.privately(help_views.of("digest", reply.wording.command))
 
     async def _show(
-        self, reply: Reply, said: Message | None = None, *, personal: bool = False, replace: bool = False
+        self, reply: Reply, result: Message | None = None, *, personal: bool = False, replace: bool = False
     ) -> None:
-        """Show the channel's digests, or the user's own, below `said`, the result of the last action."""
+        """Show the channel's digests, or the user's own, below `result`, the result of the last action."""
         if personal:
             own = await self.digests.personal(reply.owner)
-            message = views.personal_listing(own, reply.wording, said)
+            message = views.personal_listing(own, reply.wording, result)
         elif reply.channel is None:
             raise UserError("Digests belong to channels. Type `{/digest}` in one.")
         else:
-            found = await self.digests.listed(reply.channel)
-            message = views.listing(found, reply.owner, reply.wording, said)
+            digests = await self.digests.listed(reply.channel)
+            message = views.listing(digests, reply.owner, reply.wording, result)
         await reply.privately(message, replace=replace)
 
     # Acting on a digest
@@ -142,36 +142,36 @@ class DigestHandlers:
         elif act is DigestAction.CHANGE:
             await self.open_change(reply, digest_id, schedule)
         else:
-            said, told = await self.run(reply, act, digest_id)
-            await reply.privately(said)
-            await _notify_owner(reply, told, act)
+            result, digest = await self.run(reply, act, digest_id)
+            await reply.privately(result)
+            await _notify_owner(reply, digest, act)
 
     async def act_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         """A digest's button. The list replaces a message that only this user sees; other messages stay."""
         button, act = press.button, DigestAction(press.button.action)
-        said, told = await self.run(reply, act, button.digest, button.owner, button.agreed)
-        await self._show_result(reply, said, personal=button.personal)
-        await _notify_owner(reply, told, act)
+        result, digest = await self.run(reply, act, button.digest, button.owner, button.agreed)
+        await self._show_result(reply, result, personal=button.personal)
+        await _notify_owner(reply, digest, act)
 
     async def restore_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         digest = await self.digests.removed(reply.owner, reply.channel, press.button.digest)
         await channels.require_access(reply, digest)
         await channels.digest_channel(reply, digest.channel_id)
         restored = await self.digests.restore(digest)
-        said = views.text_message(views.restored(restored, reply.owner, reply.wording))
-        await self._show_result(reply, said, personal=digest.personal)
+        result = views.text_message(views.restored(restored, reply.owner, reply.wording))
+        await self._show_result(reply, result, personal=digest.personal)
         await _notify_owner(reply, digest, DigestAction.RESTORE)
 
-    async def _show_result(self, reply: Reply, said: Message, *, personal: bool) -> None:
+    async def _show_result(self, reply: Reply, result: Message, *, personal: bool) -> None:
         if reply.place.home:
             try:
                 await reply.platform.publish_home(reply)
             except SLACK_FAILED:
-                await reply.privately(said)
+                await reply.privately(result)
         elif _ephemeral(reply):
-            await self._show(reply, said, personal=personal, replace=True)
+            await self._show(reply, result, personal=personal, replace=True)
         else:
-            await reply.privately(said)
+            await reply.privately(result)
 
     async def run(
         self, reply: Reply, act: DigestAction, digest_id: int, agreed: str = "", exposed: int | None = None
@@ -189,28 +189,28 @@ class DigestHandlers:
             return views.confirmation(digest, act), None
         match act:
             case DigestAction.PAUSE:
-                said = views.text_message(views.paused(await self.digests.pause(digest), user, wording))
+                result = views.text_message(views.paused(await self.digests.pause(digest), user, wording))
             case DigestAction.RESUME | DigestAction.TAKE_OWNERSHIP:
                 try:
-                    said = await self._activate(reply, act, digest, exposed)
+                    result = await self._activate(reply, act, digest, exposed)
                 except NotAgreed:
                     return views.exposing(digest, act), None
             case DigestAction.REMOVE:
                 await self.digests.remove(digest)
-                said = views.removed(digest, wording)
+                result = views.removed(digest, wording)
             case _:
                 state = await self._run_now(reply, digest)
                 stopped = ""
                 if state is RunResult.DROPPED:
                     after = await self.digests.one(user, reply.channel, digest.id)
                     stopped = views.why_paused(after, user, wording) if after.paused else ""
-                said = views.text_message(views.run_result(digest, state, stopped, wording.service))
+                result = views.text_message(views.run_result(digest, state, stopped, wording.service))
                 if state in {RunResult.EMPTY, RunResult.DROPPED}:
-                    return said, None
+                    return result, None
         unchanged = act in {DigestAction.PAUSE, DigestAction.RESUME} and (act is DigestAction.PAUSE) == (
             digest.paused is not None
         )
-        return said, None if unchanged else digest
+        return result, None if unchanged else digest
 
     async def _activate(
         self, reply: Reply, act: DigestAction, digest: Digest, exposed: int | None
@@ -252,7 +252,7 @@ class DigestHandlers:
         if request.problems:
             raise request.problems[0]
         if request.personal:
-            plan = await _in_own_zone(request.wanted.plan, reply)
+            plan = await _in_own_zone(request.draft.plan, reply)
             own = await self.digests.personal(reply.owner)
             if own and (own.plan.schedule, own.plan.zone) != (plan.schedule, plan.zone):
                 await reply.privately(views.replace_personal(own, plan))
@@ -260,14 +260,14 @@ class DigestHandlers:
                 await self._set_up(reply, plan)
             return
         channel = await channels.digest_channel(reply, reply.place.channel_id)
-        wanted = replace(request.wanted, plan=await _in_own_zone(request.wanted.plan, reply))
+        draft = replace(request.draft, plan=await _in_own_zone(request.draft.plan, reply))
         try:
-            planned = await self.digests.add(reply.owner, channel, wanted)
+            planned = await self.digests.add(reply.owner, channel, draft)
         except ProjectNotChosen as error:
             if len(error.projects) > LIST:
                 raise
             form = await reply.save(OpenFilledForm(digest=typed))
-            await reply.privately(views.which_project(wanted.plan, error.projects, form))
+            await reply.privately(views.which_project(draft.plan, error.projects, form))
         else:
             await reply.privately(views.added(planned, reply.wording.service), replace=replace_asked)
 
@@ -299,27 +299,27 @@ class DigestHandlers:
         await self.open_add(reply, commands.AddDigest())
 
     async def set_up_pressed(self, _: ButtonPress[buttons.SetUpPersonal], reply: Reply) -> None:
-        await self.open_add(reply, commands.AddDigest(WantedPlan(plan=Plan(kind="personal"))))
+        await self.open_add(reply, commands.AddDigest(PlanDraft(plan=Plan(kind="personal"))))
 
     async def open_add(self, reply: Reply, request: commands.AddDigest) -> None:
         """Open the form, then fill it from the command; errors in the command appear above the fields."""
         if not reply.view_id:
             await reply.open(loading("My digest" if request.personal else "New digest"))
-        problems, plan = list(request.problems), request.wanted.plan
+        problems, plan = list(request.problems), request.draft.plan
         channel_id, project = None, None
         if not request.personal:
             with collected(problems):
                 channel_id = (await channels.digest_channel(reply, reply.place.channel_id)).channel_id
             async with self.parts.accounts.reading(reply.owner) as session:
-                with collected(problems if request.wanted.project else []):
-                    project = await self.parts.projects.chosen(session, request.wanted.project, reply.channel)
-                plan = await self.digests.plans.of(session, project, request.wanted, problems)
+                with collected(problems if request.draft.project else []):
+                    project = await self.parts.projects.chosen(session, request.draft.project, reply.channel)
+                plan = await self.digests.plans.of(session, project, request.draft, problems)
         with collected(problems):
             plan = await _in_own_zone(plan, reply)
         metadata = DigestMetadata(place=reply.place.as_json())
         form = digest_form.add_form(plan, channel_id, metadata)
-        said = " ".join(dict.fromkeys(map(reply.wording.sentence, problems)))
-        await reply.show(forms.warned(form, said) if said else form)
+        warning = " ".join(dict.fromkeys(map(reply.wording.sentence, problems)))
+        await reply.show(forms.warned(form, warning) if warning else form)
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         view = form.view.json
@@ -329,10 +329,10 @@ class DigestHandlers:
         except UserError as error:
             return FormResult(errors={"channel": reply.wording.sentence(error)})
         try:
-            wanted = await digest_form.read(self.parts, reply, form.view)
+            draft = await digest_form.read(self.parts, reply, form.view)
             if errors := await digest_form.unknown_choices(self.digests, reply, view):
                 return FormResult(errors=errors)
-            planned = await self.digests.add(reply.owner, channel, wanted)
+            planned = await self.digests.add(reply.owner, channel, draft)
         except (NotLinked, WrongField):
             raise
         except UserError as error:
@@ -360,13 +360,13 @@ class DigestHandlers:
             return await self._previewed(reply, press.button.digest)
         number = DigestMetadata.of(press.form).digest
         before = (await channels.find_digest(reply, self.digests, number)).plan if number else None
-        wanted = await digest_form.read(self.parts, reply, press.form, before)
-        return await self.digests.preview(reply.owner, wanted, reply.channel)
+        draft = await digest_form.read(self.parts, reply, press.form, before)
+        return await self.digests.preview(reply.owner, draft, reply.channel)
 
     async def _previewed(self, reply: Reply, digest_id: int) -> Preview:
         plan = (await channels.find_digest(reply, self.digests, digest_id)).plan
-        wanted = WantedPlan(plan=plan, project=f"#{plan.project_id}")
-        return await self.digests.preview(reply.owner, wanted, reply.channel)
+        draft = PlanDraft(plan=plan, project=f"#{plan.project_id}")
+        return await self.digests.preview(reply.owner, draft, reply.channel)
 
     async def change_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         await self.open_change(reply, press.button.digest)
@@ -394,30 +394,30 @@ class DigestHandlers:
             raise ActionExpired
         digest = await channels.find_digest(reply, self.digests, metadata.digest)
         if reply.owner != digest.owner and metadata.owner != digest.owner.user_id:
-            said = f"{digest.owner_name} owns this digest now and will be notified of your changes."
+            message = f"{digest.owner_name} owns this digest now and will be notified of your changes."
             agreed = metadata.model_copy(update={"owner": digest.owner.user_id}).dump()
-            return FormResult.again(form.view.json, said, agreed)
+            return FormResult.again(form.view.json, message, agreed)
         try:
-            wanted = await digest_form.read(self.parts, reply, form.view, digest.plan)
-            planned = await self.digests.change(reply.owner, digest, wanted)
+            draft = await digest_form.read(self.parts, reply, form.view, digest.plan)
+            planned = await self.digests.change(reply.owner, digest, draft)
         except ScheduleError as error:
             return _at_field(error, form.view.json, reply)
 
         async def confirm() -> None:
-            said = views.text_message(views.changed(planned))
+            message = views.text_message(views.changed(planned))
             if metadata.replace and reply.place.channel_id == planned.digest.channel_id:
-                await self._show(reply, said, replace=True)
+                await self._show(reply, message, replace=True)
             else:
-                await reply.privately(said)
+                await reply.privately(message)
             await _notify_owner(reply, planned.digest, DigestAction.CHANGE)
 
         return FormResult(then=confirm)
 
     async def submit_personal(self, form: FormSubmission, reply: Reply) -> FormResult:
         try:
-            wanted = digest_form.submitted(form.view.json)
+            draft = digest_form.submitted(form.view.json)
             channel = await channels.direct_messages(reply)
-            planned = await self.digests.set_up_personal(reply.owner, channel, wanted.plan)
+            planned = await self.digests.set_up_personal(reply.owner, channel, draft.plan)
         except NotLinked:
             raise
         except UserError as error:

@@ -155,18 +155,18 @@ def _parts(edition: Edition) -> list[Part]:
         parts = [(f"*{name}*", [issue for issue, its in of if its == one]) for one, name in SECTIONS.items()]
         return [(name, issues) for name, issues in parts if issues]
     refs: dict[int, Ref] = {}
-    found: dict[int | None, list[Issue]] = defaultdict(list)
+    rows_by_id: dict[int | None, list[Issue]] = defaultdict(list)
     for issue in edition.issues:
         ref: Ref | None = getattr(issue, plans.FILTERS["to" if by == "assignee" else by].field)
-        found[ref.id if ref else None].append(issue)
+        rows_by_id[ref.id if ref else None].append(issue)
         if ref:
             refs.setdefault(ref.id, ref)
     named: list[Part] = [
-        (bold(shortened(ref.name, NAME)) or f"*{ref.id}*", found[ref.id])
+        (bold(shortened(ref.name, NAME)) or f"*{ref.id}*", rows_by_id[ref.id])
         for ref in sorted(refs.values(), key=ORDER[by])
     ]
     without = "Unassigned" if by == "assignee" else f"No {by}"
-    return [*named, (f"*{without}*", found[None])] if None in found else named
+    return [*named, (f"*{without}*", rows_by_id[None])] if None in rows_by_id else named
 
 
 def _rows(edition: Edition, wording: Wording) -> tuple[list[Block], int]:
@@ -191,8 +191,8 @@ def _row(edition: Edition, issue: Issue, wording: Wording, day: date) -> Block:
     plan = edition.digest.plan
     if plan.kind == "personal":
         return listed(issue, wording, day, me=edition.me)
-    shown = row_text(plan, issue, wording, day, edition.changes.get(issue.id))
-    return section(shown, post_menu(issue.id, wording))
+    text = row_text(plan, issue, wording, day, edition.changes.get(issue.id))
+    return section(text, post_menu(issue.id, wording))
 
 
 def row_text(
@@ -200,18 +200,18 @@ def row_text(
 ) -> str:
     name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
     below = issue.project if issue.project and issue.project.id != plan.project_id else None
-    said = [name_of(below), facts(plan.kind, issue, day)]
+    details = [name_of(below), facts(plan.kind, issue, day)]
     if changed and changed.changes:
-        said = [name_of(below), *(change_text(one, changed.names) for one in changed.changes)]
-    said = list(filter(None, said))
-    return f"*{name}*\n{cut(' · '.join(said), FACTS)}"
+        details = [name_of(below), *(change_text(one, changed.names) for one in changed.changes)]
+    details = list(filter(None, details))
+    return f"*{name}*\n{cut(' · '.join(details), FACTS)}"
 
 
 def _list_url(edition: Edition, wording: Wording) -> str:
     """The service's own list of these issues, filtered by when they were opened or closed."""
     plan = edition.digest.plan
-    found = [at.replace(microsecond=0) for i in edition.issues if (at := plans.happened(plan.kind, i))]
-    times = TimeRange(min(found), max(found) + timedelta(seconds=1)) if found else None
+    moments = [at.replace(microsecond=0) for i in edition.issues if (at := plans.happened(plan.kind, i))]
+    times = TimeRange(min(moments), max(moments) + timedelta(seconds=1)) if moments else None
     return issues_url(wording.base_url, plans.list_params(plan, edition.now, times))
 
 
@@ -285,8 +285,8 @@ def summary(digest: Digest, issues: Sequence[Issue], now: datetime) -> str:
             first = f"{counted(overdue, 'issue')} overdue" if overdue else ""
             second = (str(count - overdue) if overdue else counted(count, "issue")) + f" {soon}"
             return ", ".join([first] * bool(overdue) + [second] * (count > overdue)) or f"nothing {soon}"
-    found = Counter(plans.section(digest, issue, now) for issue in issues)
-    return ", ".join(f"{found[one]} {said.lower()}" for one, said in SECTIONS.items() if found[one])
+    counts = Counter(plans.section(digest, issue, now) for issue in issues)
+    return ", ".join(f"{counts[one]} {name.lower()}" for one, name in SECTIONS.items() if counts[one])
 
 
 def facts(kind: DigestKind, issue: Issue, day: date) -> str:

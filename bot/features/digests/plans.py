@@ -70,7 +70,7 @@ OTHERS = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class WantedPlan:
+class PlanDraft:
     """A plan as typed: `plan`, with typed names instead of its project and choices.
 
     An ID is typed as `#5`; a kind that is typed without names has no choices.
@@ -104,25 +104,25 @@ class Plans:
         self,
         session: Session,
         project: KnownProject | None,
-        wanted: WantedPlan,
+        draft: PlanDraft,
         problems: list[UserError] | None = None,
     ) -> Plan:
-        """Return the wanted plan of a project. With `problems`, leaves out names that it can't resolve, and
+        """Return the draft's plan for a project. With `problems`, leaves out names that it can't resolve, and
         appends the errors there. Choices that the plan has already stay, even if the project lacks them by
         now. Raises UserError, ServiceError.
         """
         project_id = project.id if project else 0
-        new = {one.id: one.value for one in wanted.plan.custom_fields if not one.name}
+        new = {one.id: one.value for one in draft.plan.custom_fields if not one.name}
         named = await self.catalogs.field_values(session, project_id or None, new)
         fields = {field.id: FieldValue(field.id, value, field.name) for field, value in named}
 
         async def resolved(typed: Typed, had: Choices) -> Choices:
-            found = {kind: chosen for kind, chosen in had.items() if kind not in typed}
+            choices = {kind: chosen for kind, chosen in had.items() if kind not in typed}
             for kind, every in typed.items():
-                held = {f"#{one.id}": one for one in had.get(kind, ())}
-                if kept := tuple(held[str(name)] for name in every if str(name) in held):
-                    found[kind] = kept
-                if not (names := [name for name in every if str(name) not in held]):
+                current = {f"#{one.id}": one for one in had.get(kind, ())}
+                if kept := tuple(current[str(name)] for name in every if str(name) in current):
+                    choices[kind] = kept
+                if not (names := [name for name in every if str(name) not in current]):
                     continue
                 part = FILTERS[kind].part
                 refs = (await self.catalogs.of(session, project_id or None, [part])).lists[part]
@@ -131,18 +131,18 @@ class Plans:
                 for name in names:
                     with collected(wrong):
                         ref = await self._ref(session, kind, name, known)
-                        found[kind] = (*found.get(kind, ()), FilterValue(ref.id, ref.name))
+                        choices[kind] = (*choices.get(kind, ()), FilterValue(ref.id, ref.name))
                 if problems is not None and wrong:
                     problems.extend(wrong[:TOLD])
-            return found
+            return choices
 
         return replace(
-            wanted.plan,
+            draft.plan,
             project_id=project_id,
             project=project.name if project else "",
-            filters=await resolved(wanted.filters, wanted.plan.filters),
-            excluded=await resolved(wanted.excluded, wanted.plan.excluded),
-            custom_fields=tuple(fields.get(one.id, one) for one in wanted.plan.custom_fields),
+            filters=await resolved(draft.filters, draft.plan.filters),
+            excluded=await resolved(draft.excluded, draft.plan.excluded),
+            custom_fields=tuple(fields.get(one.id, one) for one in draft.plan.custom_fields),
         )
 
     async def _ref(self, session: Session, kind: FilterKind, typed: Who, known: NameIndex) -> Ref:
@@ -280,7 +280,7 @@ async def rows_in_query(
     """
     if plan.query is None:
         return [*rows], False
-    found, at, cut, empty_first = set[int](), 0, True, False
+    ids, at, cut, empty_first = set[int](), 0, True, False
     numbers, query = {row.id for row in rows}, in_query(plan)
     value, descending = ORDER[plan.kind], plan.kind in HAPPENED
     values = sorted(on for row in rows if (on := value(row)))
@@ -305,11 +305,11 @@ async def rows_in_query(
     for _ in range(MAX_PAGES):
         page = await client.list_issues(session.key, query, offset=at)
         empty_first = empty_first or (at == 0 and bool(page.items) and value(page.items[0]) is None)
-        found |= numbers.intersection(row.id for row in page.items)
+        ids |= numbers.intersection(row.id for row in page.items)
         at += len(page.items)
-        cut = found < numbers and 0 < at < page.total_count and place(page.items[-1]) <= 0
+        cut = ids < numbers and 0 < at < page.total_count and place(page.items[-1]) <= 0
         if not cut:
             break
         if place(page.items[-1]) < 0:
             at = await skip(at, page.total_count)
-    return [row for row in rows if row.id in found], cut
+    return [row for row in rows if row.id in ids], cut

@@ -98,16 +98,16 @@ class DigestReader:
         self, digests: Sequence[Digest], covered: Mapping[int, Mapping[int, datetime]]
     ) -> dict[int, Content | Pause]:
         """Read the content of one owner's digests, by digest ID, or why a project can't be read anymore."""
-        found: dict[int, Content | Pause] = {}
+        contents: dict[int, Content | Pause] = {}
         listing: list[Digest] = []
         read_at = time.monotonic()
         states = await self._projects(digests)
         for digest in digests:
             state = states.get(digest.plan.project_id, Pause.PROJECT)
             if digest.personal:
-                found[digest.id] = await self._personal(digest)
+                contents[digest.id] = await self._personal(digest)
             elif isinstance(state := _shown(digest, state), Pause):
-                found[digest.id] = state
+                contents[digest.id] = state
             else:
                 listing.append(replace(digest, plan=replace(digest.plan, project=state.name)))
         news: dict[int, News] = {}
@@ -125,8 +125,8 @@ class DigestReader:
             content = await self._content(digest, covered[digest.id], news.get(digest.id))
             if isinstance(content, Content) and not digest.direct:
                 content = replace(content, read_at=read_at)
-            found[digest.id] = content
-        return found
+            contents[digest.id] = content
+        return contents
 
     async def _content(
         self,
@@ -202,8 +202,8 @@ class DigestReader:
         state = _shown(digest, states[digest.plan.project_id])
         if isinstance(state, Pause):
             return state
-        found = [_slim(row) for page in pages for row in page.items]
-        passing = [row for row in found if row.id not in self.hidden and plans.passes(digest.plan, row)]
+        listed = [_slim(row) for page in pages for row in page.items]
+        passing = [row for row in listed if row.id not in self.hidden and plans.passes(digest.plan, row)]
         rows = {row.id: row for row in passing}
         public = {row.id for row in await self._may_show(digest, passing)}
         return replace(
@@ -270,14 +270,16 @@ class DigestReader:
             more_news = more_due or plans.section(digest, mine[-1], self.now) is not None
         listed = [issue for issue in rows.values() if plans.section(digest, issue, self.now)]
         listed.sort(key=lambda issue: (issue.due_date or date.max, issue.id))
-        seen = updates(mine, more=more)
-        me = self.session.user_id
         return Content(
-            project=digest.plan.project, issues=tuple(listed), more=more_news, known_updates=seen, me=me
+            project=digest.plan.project,
+            issues=tuple(listed),
+            more=more_news,
+            known_updates=updates(mine, more=more),
+            me=self.session.user_id,
         )
 
     async def _first_rows(
-        self, filters: IssueFilters, wanted: Callable[[Issue], bool] = lambda _: True
+        self, filters: IssueFilters, passes: Callable[[Issue], bool] = lambda _: True
     ) -> tuple[list[Issue], bool]:
         """The first rows of a list, without descriptions, and whether there may be more."""
         rows: dict[int, Issue] = {}
@@ -290,7 +292,7 @@ class DigestReader:
             at += len(page.items)
             if not page.items or at >= page.total_count:
                 return [*rows.values()], False
-            if sum(map(wanted, rows.values())) >= MAX_ROWS:
+            if sum(map(passes, rows.values())) >= MAX_ROWS:
                 break
         return [*rows.values()], True
 
@@ -344,16 +346,16 @@ class DigestReader:
         listed = {}
         if len(numbers) > FEW:
             listed = {project.id: project async for project in self.client.iter_projects(self.session.key)}
-        found: dict[int, Project | Pause] = {}
+        states: dict[int, Project | Pause] = {}
         for number in numbers:
             project = listed.get(number)
             if project is None or project.is_public is None:
                 project = await visible_project(self.client, self.session, number)
             if project is None:
-                found[number] = Pause.PROJECT
+                states[number] = Pause.PROJECT
             else:
-                found[number] = Pause.CLOSED if project.status == ProjectStatus.CLOSED else project
-        return found
+                states[number] = Pause.CLOSED if project.status == ProjectStatus.CLOSED else project
+        return states
 
 
 def _shown(digest: Digest, state: Project | Pause) -> Project | Pause:
@@ -370,8 +372,8 @@ def since(covered_to: datetime | None) -> TimeRange | None:
 
 def updates(issues: Collection[Issue], *, more: bool) -> dict[int, datetime]:
     """The times of the issues' last updates, by issue ID; with `more`, the latest stands for the others."""
-    found = {issue.id: issue.updated_on or NEVER for issue in issues}
-    return found | {plans.OTHERS: max(found.values())} if more else found
+    times = {issue.id: issue.updated_on or NEVER for issue in issues}
+    return times | {plans.OTHERS: max(times.values())} if more else times
 
 
 def _slim(row: Issue) -> Issue:

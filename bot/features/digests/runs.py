@@ -123,22 +123,22 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
     async def load(self, jobs: Sequence[Job]) -> Sequence[DigestRun]:
         self._clock.set(now := await self.access.store.processes.now())
         digests = await self._digests.of_jobs([job.key for job in jobs])
-        found = [(job, digests[job.key]) for job in jobs if job.key in digests]
+        pairs = [(job, digests[job.key]) for job in jobs if job.key in digests]
         return [
             DigestRun(job=job, digest=digest, progress=_progress_of(job, digest, now), due_at=now)
-            for job, digest in found
+            for job, digest in pairs
         ]
 
     async def ready(self, item: DigestRun) -> DigestRun | JobOutcome:
         run, now = item, self._clock.now()
         if run.job.tried_at and (sent := _sent_of(run.job)):
             run = replace(run, due_at=sent.due_at, missed=sent.missed, asked=sent.asked)
-            found = await self.poster.look_up(run)
-            about = {"digest": run.digest.id, "found": type(found).__name__}
+            lookup = await self.poster.look_up(run)
+            about = {"digest": run.digest.id, "found": type(lookup).__name__}
             log.info("digest post looked up", action="digest.looked_up", **about)
-            match found:
+            match lookup:
                 case Later():
-                    return found
+                    return lookup
                 case outcomes.Posted():
                     return self._finished(run, RunResult.SENT, sent)
                 case outcomes.Unsure():
@@ -171,15 +171,15 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         async with self.access.accounts.reading(owner, background=not waiting) as session:
             left_out = {run.digest.id: run.progress.left_out for run in items}
             reader = replace(await self._reader(session), left_out=left_out)
-            found = await reader.read(digests, covered)
+            contents = await reader.read(digests, covered)
             for digest in digests:
-                if digest.plan.kind == "changed" and isinstance(content := found[digest.id], Content):
+                if digest.plan.kind == "changed" and isinstance(content := contents[digest.id], Content):
                     before = digest.covered_to and digest.covered_to - OVERLAP
                     how = (session, content, covered[digest.id], before)
-                    found[digest.id] = await with_changes(self.access, *how)
+                    contents[digest.id] = await with_changes(self.access, *how)
         for asked in waiting:
             asked.read.set_result(None)
-        return {run.job.key: found[run.digest.id] for run in items}
+        return {run.job.key: contents[run.digest.id] for run in items}
 
     async def failed(self, items: Sequence[DigestRun], error: Exception, settle: Settle) -> None:
         """Tell a user who waits for a run, and drop that; otherwise put the runs off."""

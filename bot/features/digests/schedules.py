@@ -155,8 +155,8 @@ def due_times(
     schedule: Schedule, zone: str, since: datetime, until: datetime, most: int = 1000
 ) -> tuple[datetime, ...]:
     """The first `most` due times from `since` to `until`, both inclusive, in UTC and in order."""
-    found = _times(schedule, zone, since - INSTANT)
-    return tuple(islice(takewhile(lambda due: due <= until, found), most))
+    times = _times(schedule, zone, since - INSTANT)
+    return tuple(islice(takewhile(lambda due: due <= until, times), most))
 
 
 def previous_times(schedule: Schedule, zone: str, before: datetime, count: int) -> tuple[datetime, ...]:
@@ -210,9 +210,9 @@ def zone_named(text: str) -> str:
 def zones_matching(text: str) -> tuple[str, ...]:
     """The time zones with `text` in their name, those whose city starts with it first."""
     sought = "_".join(text.lower().split())
-    found = [key for key in _zones() if sought in key]
-    found.sort(key=lambda key: not key.rpartition("/")[2].startswith(sought))
-    return tuple(_zones()[key] for key in found)
+    keys = [key for key in _zones() if sought in key]
+    keys.sort(key=lambda key: not key.rpartition("/")[2].startswith(sought))
+    return tuple(_zones()[key] for key in keys)
 
 
 def _clock(time: str) -> str:
@@ -231,8 +231,8 @@ def _cron_in_words(cron: str) -> str:
             return f"every hour at :{int(minute):02}" if int(minute) else "every hour"
         case [minute, hour, "*", "*", "1-5" | "MON-FRI"] if (minute + hour).isdecimal():
             return f"every weekday at {_clock(f'{hour}:{minute}')}"
-    said = _CLOCK.sub(lambda time: _clock(time[0]), CronSim(cron, _LONG_AGO).explain())
-    return said[0].lower() + said[1:]
+    sentence = _CLOCK.sub(lambda time: _clock(time[0]), CronSim(cron, _LONG_AGO).explain())
+    return sentence[0].lower() + sentence[1:]
 
 
 def _stepped(many: int, unit: str) -> Schedule:
@@ -248,11 +248,11 @@ def _names_days(words: list[str]) -> bool:
 
 
 def _at_time(begin: str, days: str, words: list[str]) -> Schedule:
-    said = " ".join(words)
-    said = _NAMED_TIMES.get(said, said)
-    if match := _TIME.fullmatch(said):
+    text = " ".join(words)
+    text = _NAMED_TIMES.get(text, text)
+    if match := _TIME.fullmatch(text):
         hour = int(match[1])
-    elif match := _HALF_DAY.fullmatch(said):
+    elif match := _HALF_DAY.fullmatch(text):
         hour = int(match[1]) % _NOON + (_NOON if match[3] == "p" else 0)
     else:
         raise ScheduleError(
@@ -277,8 +277,8 @@ def _weekly(words: list[str]) -> Schedule:
 def _days(word: str) -> list[int]:
     """The weekdays of a name, abbreviation, plural, or range; 0 is Monday."""
     ends = [part.removesuffix("s") for part in word.split("-")]
-    found = [n for end in ends for n, day in enumerate(DAYS) if end[:3] == day[:3] and day.startswith(end)]
-    return [*range(found[0], found[-1] + 1)] if len(found) == len(ends) <= 2 else []  # noqa: PLR2004 - a range
+    numbers = [n for end in ends for n, day in enumerate(DAYS) if end[:3] == day[:3] and day.startswith(end)]
+    return [*range(numbers[0], numbers[-1] + 1)] if len(numbers) == len(ends) <= 2 else []  # noqa: PLR2004 - a range
 
 
 def _hourly(words: list[str]) -> Schedule:
@@ -314,8 +314,8 @@ def _cron(fields: list[str]) -> Schedule:
 def _times(schedule: Schedule, zone: str, start: datetime, *, ahead: bool = True) -> Iterator[datetime]:
     """The due times after `start` in UTC, each after the one before; if not `ahead`, before it, backward."""
     last = start
-    for found in CronSim(schedule.cron, start.astimezone(ZoneInfo(zone)), reverse=not ahead):
-        due = found.astimezone(UTC)
+    for moment in CronSim(schedule.cron, start.astimezone(ZoneInfo(zone)), reverse=not ahead):
+        due = moment.astimezone(UTC)
         if due != last and (due > last) == ahead:  # in a repeated hour, cronsim returns past times
             yield due
             last = due
@@ -335,7 +335,9 @@ def _zones_like(typed: str) -> list[str]:
     for key, name in _zones().items():
         if not key.startswith("etc/"):
             by_city.setdefault(key.rpartition("/")[2], []).append(name)
-    wanted = typed[:MAX_CRON_LENGTH].rpartition("/")[2]
-    starting = [city for city in by_city if len(wanted) >= _NEAR and city.startswith(wanted)]
-    near = [wanted] if wanted in by_city else starting or get_close_matches(wanted, by_city, _NEAR, 0.8)
+    typed_city = typed[:MAX_CRON_LENGTH].rpartition("/")[2]
+    starting = [city for city in by_city if len(typed_city) >= _NEAR and city.startswith(typed_city)]
+    if typed_city in by_city:
+        starting = [typed_city]
+    near = starting or get_close_matches(typed_city, by_city, _NEAR, 0.8)
     return [name for city in near for name in by_city[city]][:_NEAR]

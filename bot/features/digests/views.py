@@ -102,8 +102,10 @@ def text_message(mrkdwn: str) -> Message:
     return Message(mrkdwn, (section(mrkdwn),))
 
 
-def listing(digests: Sequence[Digest], user: Owner, wording: Wording, said: Message | None = None) -> Message:
-    """A channel's digests with their buttons for `user`, below `said`, the result of the last action."""
+def listing(
+    digests: Sequence[Digest], user: Owner, wording: Wording, result: Message | None = None
+) -> Message:
+    """A channel's digests with their buttons for `user`, below `result`, the result of the last action."""
     blocks: list[Block] = []
     if digests:
         text = f"*{counted(len(digests), 'digest')} in this channel*"
@@ -121,12 +123,12 @@ def listing(digests: Sequence[Digest], user: Owner, wording: Wording, said: Mess
         actions([button("Add digest", buttons.OpenAddForm(), style=None if digests else "primary")])
     )
     names = "; ".join(f"{d.id} {line(d.plan.project)}, {when_of(d.plan)}" for d in digests[:MAX_DIGESTS])
-    return _below(said, f"{text}: {names}" if digests else text, blocks)
+    return _below(result, f"{text}: {names}" if digests else text, blocks)
 
 
-def _below(said: Message | None, text: str, blocks: Sequence[Block]) -> Message:
+def _below(result: Message | None, text: str, blocks: Sequence[Block]) -> Message:
     """A list below the result of the last action."""
-    return Message(f"{said.text} {text}" if said else text, (*(said.blocks if said else ()), *blocks))
+    return Message(f"{result.text} {text}" if result else text, (*(result.blocks if result else ()), *blocks))
 
 
 def _entry(digest: Digest, user: Owner, wording: Wording) -> str:
@@ -156,10 +158,10 @@ def _buttons(digest: Digest, user: Owner) -> list[Block]:
     last = (
         [DigestAction.REMOVE] if digest.owner == user else [DigestAction.TAKE_OWNERSHIP, DigestAction.REMOVE]
     )
-    shown = [act_button(act, digest, user) for act in (*first, DigestAction.CHANGE, *last)]
+    elements = [act_button(act, digest, user) for act in (*first, DigestAction.CHANGE, *last)]
     if not digest.personal:
-        shown.insert(len(first) + 1, button("Preview", buttons.PreviewDigest(digest=digest.id)))
-    return rows(shown)
+        elements.insert(len(first) + 1, button("Preview", buttons.PreviewDigest(digest=digest.id)))
+    return rows(elements)
 
 
 def act_button(act: DigestAction, digest: Digest, user: Owner | None) -> Element:
@@ -170,8 +172,8 @@ def act_button(act: DigestAction, digest: Digest, user: Owner | None) -> Element
     question = None
     if action.ask and (not mine or act is DigestAction.REMOVE):
         it = f"digest {digest.id}" if mine else f"{owner}'s digest"
-        told = "" if mine else f" {owner} will be notified."
-        question = confirm(action.ask.format(it=it), action.then + told, action.label, style=danger)
+        notice = "" if mine else f" {owner} will be notified."
+        question = confirm(action.ask.format(it=it), action.then + notice, action.label, style=danger)
     agrees = mine and act is DigestAction.RESUME and digest.paused is Pause.NOT_PUBLIC
     carried = ACTS[act](
         digest=digest.id,
@@ -381,24 +383,25 @@ def _named(digest: Digest) -> str:
     return f"Digest {digest.id} ({line(digest.plan.project)})"
 
 
-def preview(shown: Preview, wording: Wording) -> list[Block]:
+def preview(preview: Preview, wording: Wording) -> list[Block]:
     """What a digest would show, or would have shown in a week: how many issues, and the first ones."""
-    plan, count = shown.plan, len(shown.issues)
-    many = ("more than " if shown.more and count > 1 else "") + digest_message.noun(plan, count)
-    posts = f" in {counted(shown.posts, 'post')}" if shown.posts and not shown.more else ""
+    plan, count = preview.plan, len(preview.issues)
+    many = ("more than " if preview.more and count > 1 else "") + digest_message.noun(plan, count)
+    posts = f" in {counted(preview.posts, 'post')}" if preview.posts and not preview.more else ""
     would = f"In the last 7 days, this digest would have shown you {many}{posts}."
     if plan.kind not in plans.HAPPENED:
         would = f"Right now, this digest would show you {many}."
-    if too_large(shown):
+    if too_large(preview):
         would = digest_message.unread(plan, wording)
     about = " · ".join(filter(None, (when_of(plan), filters_in_words(plan))))
-    day = plans.today(plan, shown.now)
-    rows = [section(digest_message.row_text(plan, issue, wording, day)) for issue in shown.issues[:PREVIEWED]]
+    day = plans.today(plan, preview.now)
+    first = preview.issues[:PREVIEWED]
+    rows = [section(digest_message.row_text(plan, issue, wording, day)) for issue in first]
     rest = [context(f"and {count - PREVIEWED} more")] if count > PREVIEWED else []
     return [section(f"{bold(plan.project)} · {about}\n{would}"), *rows, *rest]
 
 
-def personal_listing(digest: Digest | None, wording: Wording, said: Message | None = None) -> Message:
+def personal_listing(digest: Digest | None, wording: Wording, result: Message | None = None) -> Message:
     """The user's own digest with its buttons, or an offer to set it up, below the result of an action."""
     blocks: list[Block]
     if digest is None:
@@ -407,13 +410,13 @@ def personal_listing(digest: Digest | None, wording: Wording, said: Message | No
             "It's a direct message with your issues that are overdue, due today, newly assigned to you, or "
             "changed since the last one. I send it only if there are any."
         )
-        style = None if said else "primary"
+        style = None if result else "primary"
         set_up = button("Set up digest", buttons.SetUpPersonal(), style=style)
         blocks = [section(text), context(about), actions([set_up])]
     else:
         text = f"{title(digest)}\n{status_line(digest, digest.owner, wording)}"
         blocks = [section(text), *_buttons(digest, digest.owner)]
-    return _below(said, text, blocks)
+    return _below(result, text, blocks)
 
 
 def why_paused(digest: Digest, user: Owner | None, wording: Wording) -> str:
