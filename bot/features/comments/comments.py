@@ -94,6 +94,7 @@ class Comments:
         async with self.access.accounts.reading(owner) as session:
             before = await self._read(session, number)
         self.issues.check_supported(number)
+
         if earlier := _earlier(session, before, comment):
             batch.match(before.attachments, session.user_id, comment.since or batch.since)
             return _commented(before, comment, earlier)
@@ -101,6 +102,7 @@ class Comments:
             raise unconfirmed(number, None)
         if comment.permalink and any(comment.permalink in entry.notes for entry in before.journals):
             raise AddedAlready(number)
+
         async with self.files.claimed(session, before, batch):
             uploads = await self.files.upload(session, batch)
             if uploads:

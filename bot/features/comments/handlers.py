@@ -171,12 +171,14 @@ class CommentHandlers:
         text = (await writer(reply, rich))(rich).strip()
         if not text:
             return FormResult(errors={"comment": "Write a comment."})
+
         batch = new_batch(None)
         reply.progress = lambda: progress(batch, DOING.format(service=reply.wording.service))
         job = await self.jobs.message(reply, metadata.files) if metadata.files else None
         await self.jobs.fill_from_form(reply, form, batch)
         permalink = await posting.permalink(reply.slack, reply.place, job.message) if job else None
         private = "yes" in values.all_chosen("private")
+
         try:
             async with self._once(reply, job, number, private=private) as tried_at:
                 since = None if metadata.checked else tried_at or reply.attempted_at
@@ -195,6 +197,7 @@ class CommentHandlers:
             warning = reply.wording.sentence(error)
             view = _linked(forms.refilled(form.view.json, warning), number, reply)
             return FormResult(view=view, warning=warning)
+
         reply.committed = True
         return await self._result(reply, done, text, batch, adds_message=job is not None, permalink=permalink)
 

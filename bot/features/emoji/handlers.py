@@ -134,6 +134,7 @@ class EmojiHandlers:
             recorded = await store.created_issues.from_message(team, *source)
             if recorded and not claim.tried_at:
                 return
+
             message: JSON | None = None
             try:
                 message = await _message(reply, source)
@@ -157,6 +158,7 @@ class EmojiHandlers:
                     why = f"I didn't create an issue. {why}"
                 await reply.privately_or_later(views.not_created(why, job))
                 raise
+
             try:  # the issue exists: nobody may create it again, whatever fails from here on
                 await self.files.attached(author.owner, made.issue.id, batch)
                 thread = author.at(reply.place.in_thread(str(message.get("thread_ts") or source.ts)))

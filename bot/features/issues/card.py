@@ -74,6 +74,7 @@ def card(
     if asks_first:
         why = f"{line(project.name)} isn't public" if project else "The project may not be public"
         blocks.append(context(f"{why}, so *{views.SHARE}* asks first."))
+
     first = []
     follows = button("Follow", FollowIssue(issue=issue.id))
     if shareable and not issue.is_private:

@@ -89,7 +89,9 @@ class Field:
     def answered(self, issue: Issue) -> ResolvedValue | None:
         """The value in the service's response; None if it has none."""
         value: ResolvedValue | Parent | None = getattr(issue, self.answer) if self.answer else None
-        return value.id if isinstance(value, Parent) else None if value == "" else value
+        if isinstance(value, Parent):
+            return value.id
+        return None if value == "" else value
 
 
 # The option, the label, what it holds, its name in a request and in an answer, and its choices
@@ -274,6 +276,7 @@ async def resolved(
         if field.choices is None:
             values[key] = value
             continue
+
         refs, wrong = [], 0
         looked_up = field.known(catalog) if field.choices in parts else ()
         known = NameIndex("person" if field.kind is not FieldType.CHOICE else field.name, looked_up)
@@ -290,6 +293,7 @@ async def resolved(
                 if wrong <= TOLD:
                     errors.append(WrongField(field.name, error))
                     refs += filter(None, [probable(error)])
+
         if refs:
             values[key] = tuple(refs) if field.kind is FieldType.PEOPLE else refs[0]
     return values, errors

@@ -239,6 +239,7 @@ def created(
             f"Open it in {service} to delete it."
         )
         first = section(text)
+
     understood = (
         name_of(issue.tracker),
         priority_and_assignee(issue),
@@ -246,6 +247,7 @@ def created(
         ":lock: private" if issue.is_private else "",
     )
     blocks: list[Block] = [first, section(" · ".join(filter(None, understood)))]
+
     if made.changes:
         changed = "\n".join(f"• {service_change(change, service)}" for change in made.changes)
         blocks.append(section(f"{service} didn't save everything as you entered it:\n{changed}"))
@@ -253,6 +255,7 @@ def created(
         duplicate = f":mag: Possible duplicate: {title(other, wording)} · {priority_and_assignee(other)}"
         blocks.append(section(duplicate, button("Show issue", buttons.ShowIssue(issue=other.id))))
     blocks += [context(prose(note)) for note in notes]
+
     if not (made.exposed or announced in (PostOutcome.YES, PostOutcome.NOWHERE)):
         private = "I didn't post this in the channel because the issue is private."
         blocks.append(context(prose(not_posted(announced) if announced else private)))

@@ -82,9 +82,11 @@ class FormFilling:
             template = waiting.template
         elif metadata.template:
             draft = draft.model_copy(update={"template": f"#{metadata.template}"})
+
         metadata = metadata.model_copy(update={"draft": None, "more": state.more or metadata.more})
         rich = values.rich_text(DESCRIPTION.name)
         state = replace(state, more=metadata.more, fields=names_in(view.json), description=rich)
+
         async with self.accounts.reading(reply.owner) as session:
             project = await self.projects.by_id(session, project_id) if project_id else None
             if project and template:
@@ -154,6 +156,7 @@ class FormFilling:
             description = await rich_input.prefilled(text, reply.wording.text_format) if text else None
         elif not rich_input.has_content(description):
             description = None
+
         rest, offered, files = await asyncio.gather(
             long_description.field(self.saved, reply.owner, metadata),
             self.inclusion.offered(reply, metadata),
@@ -162,6 +165,7 @@ class FormFilling:
         attached = [*rest, *([thread.form_field(offered)] if offered else ()), *files]
         project_id = project.id if project else None
         looking = self.duplicates(reply, session, draft.subject, project_id, metadata.source)
+
         templates: tuple[Template, ...] = ()
         details: Sequence[Block] = ()
         if project is None:

@@ -64,7 +64,9 @@ class FormState:
 
     def tag(self, project: int | str = "") -> str:
         """The end of block IDs. A new one makes Slack drop what the form had before."""
-        return f":{project}:{self.template}" if self.template else f":{project}" if project else ""
+        if self.template:
+            return f":{project}:{self.template}"
+        return f":{project}" if project else ""
 
     def has(self, name: str) -> bool:
         return self.more or name in self.fields or name in self.wrong
@@ -101,7 +103,9 @@ def create_form(
         *attached,
         *(details or [context("Choose a project to see its issue types, people, and other fields.")]),
     ]
-    empty = "project" if project is None else "subject" if not draft.subject else None
+    empty = "" if draft.subject else "subject"
+    if project is None:
+        empty = "project"
     field_inputs.focus(blocks, state.wrong[0] if state.wrong else empty)
     return forms.form(CALLBACK_ID, TITLE, blocks, submit="Create", metadata=metadata)
 
@@ -137,6 +141,7 @@ def project_fields(
             hidden = True
             continue
         blocks.append(field_inputs.field_input(field, value, refs, tag, needed=field.name in state.needed))
+
     named = {*state.fields, *state.wrong}
     for n, custom in enumerate(catalog.custom_fields):
         entered, must, listed = draft.custom_fields.get(custom.id), custom.id in needed, n < CUSTOM_FIELDS
@@ -145,6 +150,7 @@ def project_fields(
             blocks.append(field_inputs.custom_input(custom, entered, tag, needed=must, hint=hint))
         elif listed:
             hidden = True
+
     for block in blocks:  # a choice then brings the whole form, to be kept as a draft
         block["dispatch_action"] = block["element"]["action_id"] == ChooseValue.action
     if hidden:

@@ -154,6 +154,7 @@ class CreateFormHandlers:
             view = forms.warned(with_offer(opened.json, []), "This draft has expired.")
             await self._without_offer(press, reply, opened, view)
             return
+
         await reply.show(forms.loading(create_form.TITLE))  # else Slack keeps what the form has
         kept = NewIssueMetadata.of(View(earlier.view))
         if kept.source is None:
@@ -189,6 +190,7 @@ class CreateFormHandlers:
             if not (wrong := forms.placed(view, error, reply.wording.sentence(error))):
                 raise
             return FormResult(errors=missing | wrong)
+
         if missing:
             return FormResult(errors=missing)
         draft = await long_description.complete(self.parts.store.saved_input, reply.owner, form.view, draft)
@@ -197,6 +199,7 @@ class CreateFormHandlers:
         draft, errors = await self.filling.checked(reply, form.view, draft)
         if errors:
             return FormResult(errors=errors)
+
         batch = new_batch(reply.attempted_at)
         included = await self.inclusion.included(reply, form, draft.description)
         draft = draft.described(included.description)
@@ -218,6 +221,7 @@ class CreateFormHandlers:
             warning = reply.wording.sentence(error)
             state = FormState(warning=warning, wrong=error.fields, needed=frozenset(error.fields))
             return await self._again(reply, form.view, state)
+
         reply.committed = True
         self.pauses.begin(form.form_key, math.inf)  # nothing is looked up for what was typed right before
         await self.files.attached(reply.owner, made.issue.id, batch)

@@ -111,8 +111,8 @@ async def _may_read(reply: Reply, channel_id: str) -> bool:
 async def _is_untouched(reply: Reply, initial: str, submitted: str) -> bool:
     """Whether the user submitted the description as the form showed it."""
     text_format = reply.wording.text_format
-    shown = await rich_input.prefilled(initial, text_format)
-    return bool(initial) and rich_input.written(shown, text_format, str) == submitted
+    prefilled = await rich_input.prefilled(initial, text_format)
+    return bool(initial) and rich_input.written(prefilled, text_format, str) == submitted
 
 
 def _why_unread(error: BaseException, channel_id: str) -> str:
@@ -144,30 +144,33 @@ def form_field(offered: OfferedThread) -> Block:
 async def written(reply: Reply, thread: Thread, description: str) -> Included:
     """Adds a thread to an issue's description, without the bot's own posts."""
     app = reply.interaction.payload.get("api_app_id")
-    said = [message for message in thread.messages.values() if not app or message.get("app_id") != app]
-    if not said:
+    messages = [message for message in thread.messages.values() if not app or message.get("app_id") != app]
+    if not messages:
         return Included(description, notes=("The thread has only my own posts, so I didn't include it.",))
     own_zone, to = (await reply.profile()).zone, FORMATS[reply.wording.text_format]
     zone = UTC if own_zone is NoZone.UNKNOWN else own_zone  # the text says which
-    files = await _files(reply, said)
+
+    files = await _files(reply, messages)
     url = await permalink(reply.slack, reply.place, {"ts": thread.ts})
     name = to.link(url, "Thread in Slack") if url else "Thread in Slack"
     parts = [f"{name} (times are in {to.text(str(zone))}):"]
     room = DESCRIPTION_BYTES - ENDING - _size(f"{description}\n\n{parts[0]}")
-    for message in said:
-        part = await _said(reply, message, files, zone, to)
+    for message in messages:
+        part = await _quoted(reply, message, files, zone, to)
         if (room := room - _size(f"\n\n{part}")) < 0:
             break
         parts.append(part)
+
     notes = []
     count = len(parts) - 1
-    if count < len(said) or not thread.complete:
-        url = await permalink(reply.slack, reply.place, said[min(count, len(said) - 1)])
+    if count < len(messages) or not thread.complete:
+        url = await permalink(reply.slack, reply.place, messages[min(count, len(messages) - 1)])
         parts.append("The thread continues in Slack" + (f": {to.link(url, '')}" if url else "."))
-        total = max(len(said), thread.total)
+        total = max(len(messages), thread.total)
         notes.append(
             f"The issue has the first {count} of the thread's {total} messages and a link to the rest."
         )
+
     attached = tuple(files.values())
     if others := ", ".join(map(name_of, attached[FILES:])):
         notes.append(
@@ -177,7 +180,7 @@ async def written(reply: Reply, thread: Thread, description: str) -> Included:
     return Included("\n\n".join(filter(None, (description, *parts))), attached[:FILES], tuple(notes))
 
 
-async def _said(reply: Reply, message: JSON, files: Mapping[str, JSON], zone: tzinfo, to: Format) -> str:
+async def _quoted(reply: Reply, message: JSON, files: Mapping[str, JSON], zone: tzinfo, to: Format) -> str:
     """A message: its author and time, its text, and the names of its files."""
     author = " ".join((await author_of(reply, message)).split())
     at = datetime.fromtimestamp(float(message["ts"]), zone)
@@ -204,7 +207,7 @@ async def _files(reply: Reply, messages: Sequence[JSON]) -> dict[str, JSON]:
         if file.get("id") and file.get("mode") != "tombstone"
     }
     looked_up = zip(given, await look_up(reply.slack, list(given.values())[:FILES]), strict=False)
-    return given | {file_id: found for file_id, found in looked_up if not isinstance(found, UserError)}
+    return given | {file_id: details for file_id, details in looked_up if not isinstance(details, UserError)}
 
 
 def _size(text: str) -> int:

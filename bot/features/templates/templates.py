@@ -169,12 +169,14 @@ class Templates:
             else:
                 project = await self.access.projects.by_id(session, template.project_id)
             catalog = await self.changeable(session, project)
+
         if session.key.get_secret_value() in repr(template):
             raise KeyInRequest
         if not template.name:
             raise WrongField("name", UserError("Enter a name."))
         if len(template.name) > NAME_LENGTH:
             raise WrongField("name", UserError("Use {most} characters or fewer.", most=NAME_LENGTH))
+
         description = template.content.description
         if description != before.description:
             description = _with_headings(description, text_format)
@@ -188,6 +190,7 @@ class Templates:
         }
         content = replace(template.content, description=description, choices=choices)
         template = replace(template, content=content)
+
         if not template.id:
             channel = Channel(owner.team_id, template.channel_id)
             there = await self.access.store.templates.of_project(owner.team_id, project.id, channel)

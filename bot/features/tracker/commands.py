@@ -96,11 +96,13 @@ def tracker_command(text: str, asker: Owner) -> TrackerRequest:
         raise unknown_word(typed[0].text.lower().rstrip("?!.,"), _TABLE.verbs, "tracker")
     if match is None or match[0] is Act.LINK_WITH_KEY or KEY.search(text):  # nothing else looks like a key
         raise key_typed()
+
     act, rest = match[0], Parsed(words(match[1].groupdict().get("rest") or ""), {})
     if act in _WRITES:
         reject_question(text, typed)
     if rest.words and act in _ALONE:
         raise UserError("Type `{/tracker} {command}` on its own.", command=_ALONE[act])
+
     if act is Act.NEW_USER:
         mentioned = [word.user for word in rest.words]
         if len(mentioned) > 1 or None in mentioned:

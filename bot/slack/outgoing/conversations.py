@@ -42,7 +42,7 @@ class Conversation:
         shared = outside or channel.get("is_pending_ext_shared")
         return cls(
             name=str(channel.get("name") or ""),
-            shared=True if shared else False if direct or outside is False else None,
+            shared=bool(shared) if shared or direct or outside is False else None,
             has_bot=bool(direct or channel.get("is_member") is not False),
             archived=bool(channel.get("is_archived")),
             public=channel.get("is_channel") is True and channel.get("is_private") is False,

@@ -116,6 +116,7 @@ class Outbox:
         first, last = within
         channel_id, moving = post.channel_id, "oldest" if post.thread_ts else "latest"
         span = {"oldest": str((first - MARGIN).timestamp()), "latest": str((last + MARGIN).timestamp())}
+
         try:
             slack = await self._client(post.owner)
             if _is_direct(post):

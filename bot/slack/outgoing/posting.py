@@ -207,10 +207,12 @@ async def privately(
     extra: JSON = {"response_type": "ephemeral", "replace_original": replace}
     if thread and not replace:
         extra["thread_ts"] = thread
+
     if place.direct and not replace and await _directly(slack, place, message):
         return
     if await _respond(slack, place, arguments | extra) == HTTPStatus.OK:
         return
+
     if place.channel_id and not place.direct:
         there: JSON = {"channel": place.channel_id, "thread_ts": thread}
         try:
@@ -219,6 +221,7 @@ async def privately(
             log.warning("could not answer, trying another way", action="answer.failed", error=why(error))
         else:
             return
+
     outcome = await write(slack, user_id, message)
     if isinstance(outcome, Delayed) and outcome.seconds <= LONGEST_WAIT:
         await asyncio.sleep(outcome.seconds)

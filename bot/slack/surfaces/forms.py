@@ -307,7 +307,7 @@ def shown_in(view: JSON) -> dict[str, str]:
 
 
 def _mark(value: object) -> str:
-    several = value if isinstance(value, list) else [value] if value else []
+    several = value if isinstance(value, list) else filter(None, [value])
     return fingerprint(*(str(one.get("value")) if isinstance(one, dict) else str(one) for one in several))
 
 

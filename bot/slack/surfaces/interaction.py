@@ -298,6 +298,7 @@ def read(body: JSON) -> Interaction | None:
         home=view.get("type") == "home",
         said_there=bool(body.get("said_there") or there),
     )
+
     common: dict[str, Any] = {
         "owner": _owner(body),
         "place": place,
@@ -305,6 +306,7 @@ def read(body: JSON) -> Interaction | None:
         "payload": body,
         "view": View(view) if view else None,
     }
+
     match body:
         case {"command": str(name)}:
             return SlashCommand(name=name, raw=str(body.get("text") or ""), **common)
@@ -380,6 +382,7 @@ def _owner(body: JSON) -> Owner:
             for key in ids:
                 known[key] = known.get(key) or known["authorizations"][0].get(key)
         body = known
+
     where = body.get("team") or {}  # None in an organization-wide installation, as is a view's
     enterprise = (body.get("enterprise") or {}).get("id") or body.get("enterprise_id")
     enterprise = enterprise or where.get("enterprise_id")

@@ -70,6 +70,7 @@ def _lines(lines: list[str]) -> Iterator[str]:
         if rows:
             yield mrkdwn.table(rows)
             rows = []
+
         item = _ITEM.fullmatch(line)
         if item:
             yield _item(item[1], item[2], counts)

@@ -193,6 +193,7 @@ def _split(text: str) -> list[_Block]:
         for mark in _REST_QUOTED:
             if not rest_quoted and content.startswith(mark):
                 rest_quoted, content = True, content.removeprefix(mark).strip()
+
         quote = None if rest_quoted else _QUOTE.match(content)
         if rest_quoted or quote:
             kind, content = "quote", quote[1] if quote else content
@@ -200,6 +201,7 @@ def _split(text: str) -> list[_Block]:
             kind = ""
         else:
             kind = "list" if _ITEM.fullmatch(content) else "text"
+
         if kind and kind == last:
             blocks[-1].lines.append(content)
         elif kind and (kind != "quote" or content.strip()):

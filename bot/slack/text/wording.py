@@ -121,7 +121,8 @@ def of_service(error: BotError) -> UserError:
         return UserError("{service} rejected that: {why}. Fix {them} and try again.", why=why, them=them)
     if isinstance(error, errors.TooManyRequests):
         seconds = math.ceil(error.retry_after or 0)
-        wait = f"in {seconds} second{'' if seconds == 1 else 's'}" if seconds else "in a minute"
+        unit = "second" if seconds == 1 else "seconds"
+        wait = f"in {seconds} {unit}" if seconds else "in a minute"
         return UserError("{service} is limiting requests right now. Try again {wait}.", wait=wait)
     for kind in type(error).__mro__:
         if kind in SAYS:
