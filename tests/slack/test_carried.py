@@ -46,11 +46,11 @@ def test_foreign_button_values_have_expired(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "found", ["", "[]", "{", *(json.dumps({"number": value}) for value in (None, -1, {"a": 1}, 10**12))]
+    "expected", ["", "[]", "{", *(json.dumps({"number": value}) for value in (None, -1, {"a": 1}, 10**12))]
 )
-def test_foreign_metadata_has_expired(found: str) -> None:
+def test_foreign_metadata_has_expired(expected: str) -> None:
     with pytest.raises(ActionExpired):
-        Remembered.of(View({"private_metadata": found}))
+        Remembered.of(View({"private_metadata": expected}))
 
 
 def test_contents_beyond_slacks_limits_are_refused_when_they_are_made() -> None:

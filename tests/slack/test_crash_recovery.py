@@ -114,9 +114,9 @@ async def test_an_answer_right_before_a_stop_is_not_lost(ana: Person, wire: Wire
     await office.start_bot()
     await leave_behind(office, "new Really lost")
 
-    [told] = await told_of_crashes(ana)
+    [arrived] = await told_of_crashes(ana)
     assert "recently updated first" in text_of(answered)
-    assert "Really lost" in told
+    assert "Really lost" in arrived
 
 
 @pytest.mark.parametrize("ana", [Delays(completed=1)], indirect=True)  # time to lock what is recorded
@@ -166,8 +166,8 @@ async def test_a_lost_form_that_was_closed_since_comes_back(ana: Person, age: ti
     await leave_behind(ana.office, saveable(submitted), age)
 
     where_asked, direct = await told_messages(ana), await ana.direct()
-    [told] = [message for message in (direct if age else where_asked) if LOST in text_of(message)]
-    await ana.press(told, "Reopen form")
+    [lost] = [message for message in (direct if age else where_asked) if LOST in text_of(message)]
+    await ana.press(lost, "Reopen form")
     reopened = await ana.form_saying("New issue", LOST)
     assert value_held(input_named(reopened, "Subject")["element"])["value"] == "Typed before lunch"
 
@@ -234,12 +234,12 @@ async def test_a_form_reopened_after_a_stop_acts_once(ana: Person, wire: Wire, s
         return views[-1] if made() and views[-1]["title"]["text"] == "One moment" else None
 
     await ana.close(await until(waiting))
-    told = await ana.after(ana.office.bot.stop(0.3))
+    answer = await ana.after(ana.office.bot.stop(0.3))
     await ana.office.start_bot()
-    await ana.press(told, "Reopen form")
+    await ana.press(answer, "Reopen form")
     await ana.submit(await ana.form_saying("New issue", LOST), {})
     await ana.no_form()
-    await ana.press(told, "Reopen form")
+    await ana.press(answer, "Reopen form")
     await ana.submit(await ana.form_saying("New issue", LOST), {})
     await ana.form_saying("New issue", "already submitted")
 
@@ -275,13 +275,13 @@ async def test_replica_stays_alive_while_slack_is_slow(ana: Person) -> None:
     await leave_behind(office, "new Told slowly")
     taken: list[Job] = []
 
-    async def told() -> bool:
+    async def arrived() -> bool:
         await other.processes.beat()
         if wire.called("chat.postEphemeral"):
             taken.extend(await other.jobs.take(REQUEST, 1))
         return any(LOST in text_of(message) for message in await ana.messages())
 
-    await until(told, 30)
+    await until(arrived, 30)
 
     assert taken == []
 
@@ -290,17 +290,17 @@ async def test_a_lost_mention_is_reported_in_its_thread(ana: Person) -> None:
     thread = await ana.say("Checkout is slow again")
     await ana.say("Same here", thread)
     state = ana.office.workspace.state
-    said = {
+    about = {
         "user": ANA.slack_id,
         "channel": ana.office.channel_id("general"),
         "text": "<@U0ISSUEBOT> 12 close",
     }
-    mention = {"type": "app_mention", "ts": state.new_ts(), "thread_ts": thread["ts"], **said}
+    mention = {"type": "app_mention", "ts": state.new_ts(), "thread_ts": thread["ts"], **about}
 
     await leave_behind(ana.office, saveable(payloads.event(state, mention, shared=False)))
 
-    [told] = [m for m in await told_messages(ana) if LOST in text_of(m)]
-    assert (told["ephemeral"], told["thread_ts"]) == (True, thread["ts"])
+    [message] = [m for m in await told_messages(ana) if LOST in text_of(m)]
+    assert (message["ephemeral"], message["thread_ts"]) == (True, thread["ts"])
 
 
 @pytest.mark.parametrize("hours", [0, 2])
@@ -407,9 +407,9 @@ async def test_an_issue_hidden_before_its_post_stays_hidden(ana: Person, service
     service.data.projects[1].is_public = False
     await ana.office.start_bot()
 
-    told = [m for m in await told_messages(ana) if "Checkout is blank" in text_of(m) and m["is_bot"]]
-    assert told
-    assert all(m["ephemeral"] for m in told)
+    messages = [m for m in await told_messages(ana) if "Checkout is blank" in text_of(m) and m["is_bot"]]
+    assert messages
+    assert all(m["ephemeral"] for m in messages)
 
 
 async def test_a_resumed_request_that_a_crash_lost_runs_once_the_user_has_looked(ana: Person) -> None:
@@ -420,9 +420,9 @@ async def test_a_resumed_request_that_a_crash_lost_runs_once_the_user_has_looked
     await until(lambda: counts_as_dead(office.bot, other))
     count = len(office.tracker.data.issues)
 
-    told = text_of(await ana.after(ana.press(asked, "Use High")))
-    assert LOST in told
-    assert "/issue new Slow cart project:webshop priority:High" in told
+    text = text_of(await ana.after(ana.press(asked, "Use High")))
+    assert LOST in text
+    assert "/issue new Slow cart project:webshop priority:High" in text
     assert len(office.tracker.data.issues) == count
     await ana.after(ana.press(asked, "Use High"))
     assert office.newest_issue().subject == "Slow cart"

@@ -33,7 +33,7 @@ def test_a_key_typed_into_a_command_is_not_stored(command: str, typed: str, save
 
 
 @pytest.mark.parametrize(
-    ("of", "action", "told"),
+    ("of", "action", "expected"),
     [
         ("nobody", "time.fill", "This has expired. Start over with `/timelog`."),
         ("ben", "time.fill", "This has expired. Start over with `/timelog`."),
@@ -41,10 +41,10 @@ def test_a_key_typed_into_a_command_is_not_stored(command: str, typed: str, save
     ],
 )
 async def test_a_draft_that_is_gone_or_of_another_user_or_kind_says_how_to_start_over(
-    office: Office, ana: Person, linked_ben: Person, *, of: str, action: str, told: str
+    office: Office, ana: Person, linked_ben: Person, *, of: str, action: str, expected: str
 ) -> None:
-    said = await (linked_ben if of == "ben" else ana).ask(TYPED)
-    saved = button_saying(said["blocks"], "Open form")[1]["value"]
+    reply = await (linked_ben if of == "ben" else ana).ask(TYPED)
+    saved = button_saying(reply["blocks"], "Open form")[1]["value"]
     if of == "nobody":
         assert await office.bot.store.saved_input.take(Owner(None, TEAM, ana.user_id), saved)
     text = {"type": "plain_text", "text": "Go on"}
@@ -54,18 +54,18 @@ async def test_a_draft_that_is_gone_or_of_another_user_or_kind_says_how_to_start
 
     answer = await ana.after(ana.press((await ana.messages())[-1], "Go on"))
 
-    assert text_of(answer) == told
+    assert text_of(answer) == expected
 
 
 async def test_a_request_resumes_once_and_says_what_it_did(office: Office, ana: Person) -> None:
-    said = await ana.ask("/issue new Slow cart project:webshop priority:hgih")
-    await ana.after(ana.press(said, "Use High"))
+    answer = await ana.ask("/issue new Slow cart project:webshop priority:hgih")
+    await ana.after(ana.press(answer, "Use High"))
     made = office.newest_issue()
 
-    told = text_of(await ana.after(ana.press(said, "Use High")))
+    text = text_of(await ana.after(ana.press(answer, "Use High")))
 
-    assert told.startswith("I already did this. Check the conversation for my reply.")
-    assert "/issue new Slow cart project:webshop priority:High" in told
+    assert text.startswith("I already did this. Check the conversation for my reply.")
+    assert "/issue new Slow cart project:webshop priority:High" in text
     assert office.newest_issue() is made
 
 
@@ -86,9 +86,9 @@ async def test_a_resumed_request_that_needs_an_account_resumes_once(office: Offi
     await ben.after(ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]}))
     made = office.newest_issue()
 
-    told = await ben.after(ben.press(asked, "Use High"))
+    answer = await ben.after(ben.press(asked, "Use High"))
 
-    assert "I already did this" in text_of(told)
+    assert "I already did this" in text_of(answer)
     assert (made.subject, office.newest_issue()) == ("Slow cart", made)
 
 
@@ -97,9 +97,9 @@ async def test_a_resumed_command_that_fails_is_quoted(ben: Person) -> None:
 
     await ben.submit(await ben.form("Link account"), {"API key": KEYS["ben"]})
 
-    said = text_of(await ben.form("That didn't work"))
-    assert "No priority called “nonsense”" in said
-    assert "/issue new Very important project:webshop priority:nonsense" in said
+    text = text_of(await ben.form("That didn't work"))
+    assert "No priority called “nonsense”" in text
+    assert "/issue new Very important project:webshop priority:nonsense" in text
 
 
 async def test_a_form_submitted_before_linking_returns_after_linking(office: Office, ana: Person) -> None:
@@ -147,7 +147,7 @@ async def test_unsearchable_fields_offer_no_options(ana: Person) -> None:
 
     offered = {typed: await ana.suggest(form, "Parent issue", typed) for typed in ("1", *UNSEARCHABLE)}
 
-    assert {typed for typed, found in offered.items() if found["options"]} == {"1"}
+    assert {typed for typed, options in offered.items() if options["options"]} == {"1"}
 
 
 @pytest.mark.parametrize(

@@ -159,9 +159,9 @@ async def results(ana: Person) -> tuple[JSON, JSON, str]:
     """A form of search results, its first row of an issue that isn't Ana's, and that issue's number."""
     await ana.shortcut("search_issues")
     await ana.submit(await ana.form("Search issues"), {"Project": "Web Shop"})
-    found = await ana.form("Search results")
-    line = next(block for block in found["blocks"] if "Assign to me" in str(block.get("accessory")))
-    return found, line, line["accessory"]["options"][0]["value"].split()[1].rstrip(":")
+    form = await ana.form("Search results")
+    line = next(block for block in form["blocks"] if "Assign to me" in str(block.get("accessory")))
+    return form, line, line["accessory"]["options"][0]["value"].split()[1].rstrip(":")
 
 
 @SHOWN
@@ -172,29 +172,29 @@ async def test_a_form_works_after_its_response_was_lost(ana: Person, wire: Slack
     form = await ana.form("New issue")
     assert values_of(form)["Project"] == "Web Shop"
     assert not any("didn't open" in text_of(message) for message in await ana.messages())
-    said = await ana.after(ana.submit(form, {"Subject": "The answer was lost"}))
-    assert "The answer was lost" in text_of(said)
+    answer = await ana.after(ana.submit(form, {"Subject": "The answer was lost"}))
+    assert "The answer was lost" in text_of(answer)
 
-    found, line, number = await results(ana)
+    search_results, line, number = await results(ana)
     wire.faults = [("views.push", fault)]
-    await ana.choose_in_form(found, line, "Assign to me")
+    await ana.choose_in_form(search_results, line, "Assign to me")
 
     assert "Assignee: Unassigned → *Ana Ruiz*" in text_of(await ana.form(f"#{number}"))
-    shown = (await ana.state())["views"]
-    assert [view["title"]["text"] for view in shown] == ["Search results", f"#{number}"]
-    assert not any("didn't show" in text_of(view) for view in shown)
+    views = (await ana.state())["views"]
+    assert [view["title"]["text"] for view in views] == ["Search results", f"#{number}"]
+    assert not any("didn't show" in text_of(view) for view in views)
 
 
 @pytest.mark.parametrize("fault", ["lose the request", "500 before it"])
 async def test_a_form_that_fails_to_open_is_reported(ana: Person, wire: SlackWire, fault: str) -> None:
-    found, line, _ = await results(ana)
+    form, line, _ = await results(ana)
     wire.faults = [("views.push", fault), ("views.open", fault)]
 
-    await ana.choose_in_form(found, line, "Assign to me")
+    await ana.choose_in_form(form, line, "Assign to me")
 
-    async def said() -> JSON | None:
+    async def explanation() -> JSON | None:
         (view,) = (await ana.state())["views"]
         return view if "Slack didn't open the form" in text_of(view) else None
 
-    assert not waiting(await until(said))
+    assert not waiting(await until(explanation))
     assert "Slack didn't open the form" in text_of(await ana.ask("/issue new project:webshop"))

@@ -12,8 +12,8 @@ JSON = dict[str, Any]
 NAMES = {"U1": "Ben Okafor", "C1": "webshop"}
 
 
-def text(said: str, **style: bool) -> JSON:
-    return {"type": "text", "text": said, "style": style}
+def text(expected: str, **style: bool) -> JSON:
+    return {"type": "text", "text": expected, "style": style}
 
 
 def bullets(indent: int, *items: str, style: str = "bullet", **more: int) -> JSON:
@@ -93,7 +93,7 @@ def test_writes_rich_text_in_the_services_format(text_format: TextFormat) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text_format", "said"),
+    ("text_format", "expected"),
     [
         ("markdown", "One **bold** *it* ~~no~~ `c`\n\nTwo [l](https://a.example) <https://b.example>"),
         (
@@ -104,10 +104,10 @@ def test_writes_rich_text_in_the_services_format(text_format: TextFormat) -> Non
         ("textile", '*bold* and _it_ "l":https://a.example\n\n* one\n** two\n\n<pre>\ncode\n</pre>'),
     ],
 )
-def test_a_text_survives_the_editor(text_format: TextFormat, said: str) -> None:
-    again = written(from_service_text(said, text_format), text_format, str)
+def test_a_text_survives_the_editor(text_format: TextFormat, expected: str) -> None:
+    again = written(from_service_text(expected, text_format), text_format, str)
 
-    assert again.replace("  \n", "\n") == said
+    assert again.replace("  \n", "\n") == expected
 
 
 @pytest.mark.parametrize(
@@ -120,14 +120,14 @@ def test_malformed_rich_text_is_empty(value: JSON) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["", "   ", "---", "| a | b |\n|---|---|\n| 1 | 2 |", "# Title", "> - x\n>   - y"]
+    "expected", ["", "   ", "---", "| a | b |\n|---|---|\n| 1 | 2 |", "# Title", "> - x\n>   - y"]
 )
-def test_any_text_makes_valid_rich_text(said: str) -> None:
-    for element in from_service_text(said, "markdown")["elements"]:
+def test_any_text_makes_valid_rich_text(expected: str) -> None:
+    for element in from_service_text(expected, "markdown")["elements"]:
         assert element["elements"]
 
 
 def test_a_links_label_keeps_its_words_apart_across_lines() -> None:
-    shown = from_service_text("[two\nlines](https://a.example)", "markdown")
+    rich = from_service_text("[two\nlines](https://a.example)", "markdown")
 
-    assert written(shown, "markdown", str) == "[two lines](https://a.example)"
+    assert written(rich, "markdown", str) == "[two lines](https://a.example)"

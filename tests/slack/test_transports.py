@@ -91,6 +91,6 @@ async def test_failed_connections_are_logged_without_a_traceback(caplog: pytest.
     assert not await socket.connect(0.5)
     await socket.close()
 
-    said = [record for record in caplog.records if record.getMessage().startswith("Failed to connect")]
-    assert said
-    assert not any(record.exc_info for record in said)
+    records = [record for record in caplog.records if record.getMessage().startswith("Failed to connect")]
+    assert records
+    assert not any(record.exc_info for record in records)

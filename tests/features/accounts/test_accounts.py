@@ -62,18 +62,18 @@ async def test_a_wrong_key_or_a_canceled_question_links_nothing(office: Office, 
 
 
 async def test_shows_the_account_and_deletes_its_key(ana: Person, ben: Person) -> None:
-    shown = await ana.ask("/tracker")
-    assert "You're linked to Tracker as *Ana Ruiz*" in text_of(shown)
-    assert text_of(shown).count("\n") < 10
+    answer = await ana.ask("/tracker")
+    assert "You're linked to Tracker as *Ana Ruiz*" in text_of(answer)
+    assert text_of(answer).count("\n") < 10
     assert "Ana Ruiz" in (await ana.ask("/tracker whoami"))["text"]
     asked = await ana.ask("/tracker logout")
     assert "Your digests, the issues you follow, and direct messages stop" in text_of(asked)
     assert "I deleted my copy" in (await ana.after(ana.press(asked, "Unlink account")))["text"]
     await ana.form_after(ana.command("/tracker whoami"), "Link account")
 
-    shown = await ben.ask("/tracker")
-    button_saying(shown["blocks"][:2], "Link account")
-    await ben.press(shown, "Help")
+    answer = await ben.ask("/tracker")
+    button_saying(answer["blocks"][:2], "Link account")
+    await ben.press(answer, "Help")
     assert "/issue new Login page is blank" in text_of(await ben.form("Help"))
 
 
@@ -85,9 +85,9 @@ async def test_an_older_link_button_runs_its_command_once_linked(office: Office,
     await asyncio.gather(*(ben.press(offer, "Link account") for _ in range(2)))
     await office.idle()
 
-    said = [message["text"] for message in await ben.messages()]
-    assert sum("#28" in text for text in said) == 1
-    assert any("already did this" in text or "already working" in text for text in said)
+    texts = [message["text"] for message in await ben.messages()]
+    assert sum("#28" in text for text in texts) == 1
+    assert any("already did this" in text or "already working" in text for text in texts)
     assert offer["ts"] not in [message["ts"] for message in await ben.messages()]
 
 

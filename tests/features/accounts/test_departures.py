@@ -58,9 +58,9 @@ async def test_deactivation_stops_a_user(office: Office, ana: Person, linked_ben
     assert [(await stored(office, number)).paused for number in (1, 2)] == [Pause.LEFT] * 2
     linked_ben.channel = "webshop"
     assert "Renamed" not in (await in_thread(linked_ben, post))[0]["text"]
-    (told,) = await notices(linked_ben)
-    assert str(told["blocks"]).count(DEACTIVATED) == 2
-    assert (await linked_ben.after(linked_ben.press(told, "Take ownership")))["ephemeral"]
+    (message,) = await notices(linked_ben)
+    assert str(message["blocks"]).count(DEACTIVATED) == 2
+    assert (await linked_ben.after(linked_ben.press(message, "Take ownership")))["ephemeral"]
     assert (await stored(office)).owner.user_id == linked_ben.user_id
 
 

@@ -43,15 +43,15 @@ async def refused(person: Person, message: JSON, values: JSON) -> JSON:
 async def test_a_comment_is_added_as_it_is_written(office: Office, ana: Person, linked_ben: Person) -> None:
     url, before = f"{office.tracker.url}/issues/{NUMBER}", len(notes(office))
     for typed in (f"{NUMBER} comment", f"comment {NUMBER}", f"#{NUMBER} note", f"Comment on {url}"):
-        said = text_of(
+        text = text_of(
             await ana.ask(f'/issue {typed} It\'s the "second" one:\n- see https://example.com/issues/7')
         )
 
         note = notes(office)[-1]
         assert note.text.split("\r\n") == ['It\'s the "second" one:', "- see https://example.com/issues/7"]
         assert (note.user_id, note.is_private) == (ANA, False)
-        assert f"Commented on <{url}|#{NUMBER} Delivery" in said
-        assert '“It\'s the "second" one: - see' in said
+        assert f"Commented on <{url}|#{NUMBER} Delivery" in text
+        assert '“It\'s the "second" one: - see' in text
     assert len(notes(office)) == before + 4
 
     form = await ana.form_after(ana.command("/issue comment"), "Comment")
@@ -120,17 +120,17 @@ async def test_comments_are_posted_where_everyone_sees_them(office: Office, ana:
         (NUMBER, {"Private note": True}, "the comment is private"),
     ):
         form = await comment_form(ana, await ana.say(f"For #{number}"))
-        told = [await ana.after(ana.submit(form, values))]
+        answers = [await ana.after(ana.submit(form, values))]
         assert notes(office, number)
         if not values:
             await ana.shortcut("files_to_issue", await shared(ana, ("a.csv", b"a"), text=f"For #{number}"))
-            told.append(await ana.after(ana.submit(await ana.form("Attach files"), {})))
-            assert "Attached 1 file to" in text_of(told[-1])
+            answers.append(await ana.after(ana.submit(await ana.form("Attach files"), {})))
+            assert "Attached 1 file to" in text_of(answers[-1])
             await ana.close(await ana.form("Files"))
-        assert [each["ephemeral"] and why in text_of(each) for each in told] == [True] * len(told)
+        assert [each["ephemeral"] and why in text_of(each) for each in answers] == [True] * len(answers)
 
-    said = [text_of(message) for message in await ben.messages()]
-    assert not [text for text in said if "added" in text or "ttached" in text]
+    texts = [text_of(message) for message in await ben.messages()]
+    assert not [text for text in texts if "added" in text or "ttached" in text]
 
 
 async def test_a_private_note_stays_unknown_to_those_who_cannot_see_it(
@@ -152,9 +152,9 @@ async def test_a_private_note_stays_unknown_to_those_who_cannot_see_it(
     form = await comment_form(ana, await ana.say(f"Also for #{NUMBER}"))
     for role in office.tracker.data.roles.values():
         role.rights = role.rights - {"set_notes_private"}
-    said = text_of(await ana.after(ana.submit(form, private)))
-    assert "didn't make your comment private" in said  # the service shows it to everyone
-    assert "Only you" not in said
+    text = text_of(await ana.after(ana.submit(form, private)))
+    assert "didn't make your comment private" in text  # the service shows it to everyone
+    assert "Only you" not in text
 
 
 @pytest.mark.parametrize("tracker", ["no updates"], indirect=True)
@@ -162,9 +162,9 @@ async def test_a_service_without_updates_is_named_and_the_buttons_go(ana: Person
     for typed in (f"/issue {NUMBER} comment See above", f"/issue {NUMBER} close"):
         answer = await ana.ask(typed)
 
-        said = text_of(answer)
-        assert f"doesn't let me change issues. Open #{NUMBER} to change it there." in said
-        assert typed in said
+        answer_text = text_of(answer)
+        assert f"doesn't let me change issues. Open #{NUMBER} to change it there." in answer_text
+        assert typed in answer_text
         button_saying(answer["blocks"], "Open in Tracker")
 
     card = str(await ana.ask(f"/issue {NUMBER}"))

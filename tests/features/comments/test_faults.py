@@ -30,9 +30,9 @@ def written(service: Tracker) -> list[str]:
 async def test_a_lost_comment_is_left_to_the_user(wired: Person, wire: Wire, service: Tracker) -> None:
     wire.faults = ["lose the answer"]
 
-    said = text_of(await wired.ask(f"/issue {NUMBER} comment {TEXT}"))
+    text = text_of(await wired.ask(f"/issue {NUMBER} comment {TEXT}"))
 
-    assert "has been updated since then. Check whether your comment is there." in said
+    assert "has been updated since then. Check whether your comment is there." in text
     assert written(service) == [TEXT]
 
 
@@ -57,9 +57,9 @@ async def test_an_unconfirmed_comment_is_looked_for_before_it_is_sent_again(
     await wired.press(answer, "Open form")
     form = await wired.form("Comment")
     assert TEXT in str(form)
-    said = await wired.after(wired.submit(form, {}))
+    reply = await wired.after(wired.submit(form, {}))
 
-    assert "Commented on" in text_of(said)
+    assert "Commented on" in text_of(reply)
     assert written(service) == [TEXT]
     assert [a for a in wire.asked if a.startswith("PUT")] == ["PUT /issues/12.json"] * (not arrived)
 
@@ -116,10 +116,10 @@ async def test_a_dropped_comment_is_not_reported_as_added(wired: Person, service
     for role in service.data.roles.values():  # Ana may change issues, and the service ignores her notes
         role.rights = role.rights - {"add_issue_notes"}
 
-    said = text_of(await wired.ask(f"/issue {NUMBER} comment {TEXT}"))
+    text = text_of(await wired.ask(f"/issue {NUMBER} comment {TEXT}"))
 
-    assert f"Tracker didn't add the comment to #{NUMBER}." in said
-    assert "Open form" in said
+    assert f"Tracker didn't add the comment to #{NUMBER}." in text
+    assert "Open form" in text
 
 
 async def test_an_older_equal_comment_is_not_it(wired: Person, wire: Wire, service: Tracker) -> None:

@@ -123,9 +123,9 @@ async def test_without_a_project_the_person_gets_the_form(office: Office, ana: P
 
     await reacted(ana, message)
 
-    [told] = await about(ana, "has no project")
-    assert told["ephemeral"]
-    form = await ana.form_after(ana.press(told, "Create an issue"), "New issue")
+    [post] = await about(ana, "has no project")
+    assert post["ephemeral"]
+    form = await ana.form_after(ana.press(post, "Create an issue"), "New issue")
     await ana.choose(form, "Project", "Web Shop")
     await ana.submit(await ana.form_saying("New issue", "Assignee"), {})
     await ana.no_form()
@@ -143,9 +143,9 @@ async def test_each_unlinked_user_is_asked_once_to_link(
         await reacted(person, message)
 
     assert len(await about(gwen, "link your account")) == 1
-    [told] = await about(ben, "link your account")
-    assert told["ephemeral"]
-    form = await ben.form_after(ben.press(told, "Link account"), "Link account")
+    [post] = await about(ben, "link your account")
+    assert post["ephemeral"]
+    form = await ben.form_after(ben.press(post, "Link account"), "Link account")
     await ben.submit(form, {"API key": KEYS["ben"]})
     await office.idle()
     assert made(office) == ["ben"]
@@ -196,8 +196,8 @@ async def test_an_issue_that_may_exist_is_looked_for_at_the_next_reaction(wired:
     message = await turned_on(wired)
     wire.fail("lose the answer", "POST /issues", lasting=True)
     await reacted(wired, message)
-    [told] = await about(wired, "may not have been saved")
-    assert "I didn't create an issue" not in text_of(told)
+    [post] = await about(wired, "may not have been saved")
+    assert "I didn't create an issue" not in text_of(post)
 
     wire.heal()
     await reacted(wired, message)
@@ -221,8 +221,8 @@ async def test_anothers_issue_is_found_with_their_key(wired: Person, wire: Wire,
     assert made(office) == ["ana"]
     posts = await about(ben, "Ana Ruiz created")
     assert len(posts) == readable
-    told = await about(ben, "may have created an issue from this message")
-    assert len(told) == (not readable)
+    questions = await about(ben, "may have created an issue from this message")
+    assert len(questions) == (not readable)
 
 
 async def test_the_latest_uncertain_attempt_is_looked_up(wired: Person, wire: Wire) -> None:
@@ -239,10 +239,12 @@ async def test_the_latest_uncertain_attempt_is_looked_up(wired: Person, wire: Wi
 
 
 @pytest.mark.parametrize(
-    ("project", "told"),
+    ("project", "expected"),
     [("webshop", "Created"), ("security", "Created"), ("none", "I didn't create an issue")],
 )
-async def test_the_person_is_notified_once_slack_works_again(tmp_path: Path, project: str, told: str) -> None:
+async def test_the_person_is_notified_once_slack_works_again(
+    tmp_path: Path, project: str, expected: str
+) -> None:
     """Slack limits the announcement and every private answer."""
     wire, delays = SlackWire(), Delays(background_retry=0.1, channel_pace=0, workspace_pace=0)
     office = Office(tmp_path, slack_wire=wire, delays=delays)
@@ -256,6 +258,6 @@ async def test_the_person_is_notified_once_slack_works_again(tmp_path: Path, pro
         wire.lasting = {}
 
         async def arrived() -> bool:
-            return told in " ".join(map(text_of, await ana.messages(DM)))
+            return expected in " ".join(map(text_of, await ana.messages(DM)))
 
         await until(arrived)

@@ -27,6 +27,6 @@ async def shared(
     return next(m for m in reversed(await person.messages()) if m["files"])
 
 
-def buttons(shown: JSON) -> list[str]:
-    rows = ([*block.get("elements", ()), block.get("accessory")] for block in shown["blocks"])
+def buttons(expected: JSON) -> list[str]:
+    rows = ([*block.get("elements", ()), block.get("accessory")] for block in expected["blocks"])
     return [part["text"]["text"] for row in rows for part in row if part and part["type"] == "button"]

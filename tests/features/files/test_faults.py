@@ -48,16 +48,16 @@ async def test_lost_upload_is_reported_and_retried_alone(ana: Person, wire: Wire
     form, file = await form_and_file(ana)
     wire.faults = ["lose the request"]
     await ana.submit(form, {"Files": [file, await ana.upload("b.log", b"22")]})
-    told = await ana.form_saying("Files", "wasn't attached")
-    assert "wasn't attached. The connection to Tracker was lost. Try again." in text_of(told)
-    assert buttons(told) == ["Rename or describe", "Retry", "Open in Tracker"]
+    next_form = await ana.form_saying("Files", "wasn't attached")
+    assert "wasn't attached. The connection to Tracker was lost. Try again." in text_of(next_form)
+    assert buttons(next_form) == ["Rename or describe", "Retry", "Open in Tracker"]
     assert len(names(service)) == 1
 
-    await ana.press_in_form(told, "Retry")
+    await ana.press_in_form(next_form, "Retry")
 
-    told = await ana.form_saying("Files", "*a.log* attached")
-    assert "*b.log* attached" in text_of(told)
-    assert buttons(told) == ["Rename or describe", "Rename or describe", "Open in Tracker"]
+    next_form = await ana.form_saying("Files", "*a.log* attached")
+    assert "*b.log* attached" in text_of(next_form)
+    assert buttons(next_form) == ["Rename or describe", "Rename or describe", "Open in Tracker"]
     assert names(service) == ["a.log", "b.log"]
 
 

@@ -37,17 +37,17 @@ async def test_uploaded_files_are_attached_and_too_large_one_is_refused(office: 
     await ana.submit(form, {"Files": [await ana.upload(*file) for file in contents.items()]})
 
     form = await ana.form("Files")
-    told = text_of(form)
-    assert "*one.log* attached" in told
-    assert "*two.log* attached" in told
-    assert "*big.bin* wasn't attached. Tracker rejected it: This file cannot be uploaded" in told
+    text = text_of(form)
+    assert "*one.log* attached" in text
+    assert "*two.log* attached" in text
+    assert "*big.bin* wasn't attached. Tracker rejected it: This file cannot be uploaded" in text
     assert "Retry" not in buttons(form)
     assert names(office.tracker) == ["one.log", "two.log"]
     assert {file.author_id for file in attached(office.tracker)} == {ANA}
     await ana.close(form)
 
-    for typed, told in (("", "You can rename"), (" 99999", "#99999")):
-        form = await ana.form_after(ana.command(f"/issue attach{typed}"), "Attach files", told)
+    for typed, text in (("", "You can rename"), (" 99999", "#99999")):
+        form = await ana.form_after(ana.command(f"/issue attach{typed}"), "Attach files", text)
         name = f"chosen{typed}.log"
         await ana.submit(form, {"Issue": f"#{NUMBER}", "Files": [await ana.upload(name, b"1")]})
         await ana.close(await ana.form_saying("Files", f"*{name}* attached"))
@@ -58,18 +58,18 @@ async def test_the_uploader_renames_and_describes_files(office: Office, ana: Per
     form = await form_for(ana, await shared(ana, ("x.csv", b"a,b"), text=f"For #{NUMBER}, as asked"))
     assert values_of(form)["Issue"] == f"#{NUMBER} Delivery costs differ between cart and invoice"
     await ana.submit(form, {"File name": "sales.csv", "Description": "Sales of <May>"})
-    told = await ana.form_saying("Files", "*sales.csv* attached · Sales of &lt;May&gt;")
+    next_form = await ana.form_saying("Files", "*sales.csv* attached · Sales of &lt;May&gt;")
 
-    form = await ana.form_after(ana.press_in_form(told, "Rename or describe"), "Rename or describe")
+    form = await ana.form_after(ana.press_in_form(next_form, "Rename or describe"), "Rename or describe")
     assert values_of(form) == {"File name": "sales.csv", "Description": "Sales of <May>"}
     await ana.submit(form, {"File name": "june.csv", "Description": "x" * 255})
 
     await ana.close(await ana.form_saying("Files", "june.csv"))
     [file] = attached(office.tracker)
     assert (file.filename, file.description) == ("june.csv", "x" * 255)
-    told = await attach(ana, await shared(ana, ("y.csv", b"a,b")))
+    next_form = await attach(ana, await shared(ana, ("y.csv", b"a,b")))
     await office.link(ana.user_id, KEYS["ben"])  # another account; the button is unchanged
-    await ana.press_in_form(told, "Rename or describe")
+    await ana.press_in_form(next_form, "Rename or describe")
     await ana.form_saying("Files", "Someone else attached this file")
     assert names(office.tracker) == ["june.csv", "y.csv"]
 
@@ -156,15 +156,15 @@ async def test_a_service_without_updates_gets_a_new_issue_with_the_files(office:
     for _ in range(2):
         form = await ana.form_after(ana.command(f"/issue attach {NUMBER}"), "Attach files")
         await ana.submit(form, {"Files": [await ana.upload("a.log", b"1")]})
-        told = await ana.form_saying("Files", "can't add files to an existing issue")
+        next_form = await ana.form_saying("Files", "can't add files to an existing issue")
         assert names(office.tracker) == []
         sent.append(len(data.attachments))
     assert sent[0] == sent[1]  # the bot knows now, so it sends no request
 
-    new = await ana.form_after(ana.press_in_form(told, "Create issue with files"), "New issue")
-    held = values_of(new)
-    assert held["Subject"] == f"Files for #{NUMBER} Delivery costs differ between cart and invoice"
-    assert held["Files"] == ["a.log"]
+    new = await ana.form_after(ana.press_in_form(next_form, "Create issue with files"), "New issue")
+    values = values_of(new)
+    assert values["Subject"] == f"Files for #{NUMBER} Delivery costs differ between cart and invoice"
+    assert values["Files"] == ["a.log"]
     await ana.after(ana.submit(new, {}))
 
     assert names(office.tracker, max(data.issues)) == ["a.log"]

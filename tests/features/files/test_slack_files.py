@@ -40,12 +40,12 @@ class FileHost:
         self.served: list[str | None] = []
 
     def file(self, path: str = "whole", **more: Any) -> JSON:
-        found = {"id": "F1", "name": "a.log", "mimetype": "text/plain", "size": len(CONTENT)}
-        return found | {"url_private_download": f"{self.url}/files-pri/{path}"} | more
+        details = {"id": "F1", "name": "a.log", "mimetype": "text/plain", "size": len(CONTENT)}
+        return details | {"url_private_download": f"{self.url}/files-pri/{path}"} | more
 
     async def info(self, request: web.Request) -> web.Response:
-        found = self.files.get(str((await request.post()).get("file") or request.query.get("file")))
-        return web.json_response({"ok": True, "file": found} if found else {"ok": False, "error": self.error})
+        file = self.files.get(str((await request.post()).get("file") or request.query.get("file")))
+        return web.json_response({"ok": True, "file": file} if file else {"ok": False, "error": self.error})
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         self.served.append(request.headers.get("Authorization"))
@@ -70,8 +70,8 @@ async def slack(host: FileHost) -> AsyncIterator[AsyncWebClient]:
 
 
 async def read(slack: AsyncWebClient, file: JSON, uploader: str | None = None) -> bytes:
-    found = await download(slack, HOSTS, file, uploader)
-    return b"".join([piece async for piece in found.content])
+    content = await download(slack, HOSTS, file, uploader)
+    return b"".join([piece async for piece in content.content])
 
 
 async def lost(slack: AsyncWebClient, file: JSON, uploader: str | None = None) -> str:
@@ -81,17 +81,17 @@ async def lost(slack: AsyncWebClient, file: JSON, uploader: str | None = None) -
 
 
 async def test_a_file_downloads_with_its_metadata(slack: AsyncWebClient, host: FileHost) -> None:
-    found = await download(slack, HOSTS, host.file())
+    content = await download(slack, HOSTS, host.file())
 
-    assert (found.size, found.content_type) == (len(CONTENT), "text/plain")
-    assert b"".join([piece async for piece in found.content]) == CONTENT
+    assert (content.size, content.content_type) == (len(CONTENT), "text/plain")
+    assert b"".join([piece async for piece in content.content]) == CONTENT
     assert host.served == ["Bearer xoxb-1"]
     host.files["F1"] = host.file()
     assert await read(slack, ABBREVIATED) == CONTENT
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "expected"),
     [
         ({"path": "page"}, "Slack didn't let me download it. Invite me"),
         ({"path": "elsewhere"}, "Slack redirected the download, so I stopped."),
@@ -112,9 +112,9 @@ async def test_a_file_downloads_with_its_metadata(slack: AsyncWebClient, host: F
     ],
 )
 async def test_a_file_that_cant_be_fetched_is_requested_once_or_not_at_all(
-    slack: AsyncWebClient, host: FileHost, more: JSON, said: str
+    slack: AsyncWebClient, host: FileHost, more: JSON, expected: str
 ) -> None:
-    assert (await lost(slack, host.file(**more))).startswith(said)
+    assert (await lost(slack, host.file(**more))).startswith(expected)
     assert len(host.served) == ("path" in more)
 
 
@@ -126,13 +126,13 @@ async def test_an_html_page_is_distinguished_from_an_html_file(slack: AsyncWebCl
 
 
 async def test_an_unreadable_file_is_explained(slack: AsyncWebClient, host: FileHost) -> None:
-    for error, said in (
+    for error, explanation in (
         ("file_deleted", "It was deleted in Slack."),
         ("file_not_found", "I can't see it in Slack."),
         ("ratelimited", "Slack is limiting my downloads."),
     ):
         host.error = error
-        assert (await lost(slack, ABBREVIATED)).startswith(said)
+        assert (await lost(slack, ABBREVIATED)).startswith(explanation)
     slack.base_url = "http://127.0.0.1:1/api/"
     assert await lost(slack, ABBREVIATED) == "I can't reach Slack. Try again in a minute."
 

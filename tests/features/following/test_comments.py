@@ -17,10 +17,10 @@ ABOUT = "#"
 """In the line of each post."""
 
 
-async def include(office: Office, ana: Person, post: JSON, said: str = "Include comments") -> JSON:
+async def include(office: Office, ana: Person, post: JSON, expected: str = "Include comments") -> JSON:
     """Returns the answer."""
     answer = await ana.after(
-        ana.choose_from_menu(post, ABOUT, said), DM if post["channel"][0] == "D" else None
+        ana.choose_from_menu(post, ABOUT, expected), DM if post["channel"][0] == "D" else None
     )
     await office.idle()
     return answer
@@ -84,9 +84,9 @@ async def test_a_quote_mentions_and_links_nothing(office: Office, ana: Person) -
     words = "<!channel> <@U0BEN0001> [here](https://evil.example) *Approved*\n\n> :tada: https://evil.example"
     change(office.newest_issue(), comment_by=2, comment=words)
 
-    (said,) = await quotes(office, ana, post)
+    (message,) = await quotes(office, ana, post)
 
-    _, quoted = said.split("\n", 1)
+    _, quoted = message.split("\n", 1)
     assert all(line.startswith("> ") or line == ">" for line in quoted.split("\n"))
     for live in ("<", "*Approved*", ":tada:"):
         assert live not in quoted.replace("> ", "")
@@ -103,8 +103,8 @@ async def test_a_private_note_is_never_quoted(office: Office, ana: Person, note:
 
     await read_followed(office)
 
-    (said,) = [m for m in await ana.messages(DM) if m["thread_ts"] == direct["ts"]]
-    assert "Public" in said["text"]
+    (message,) = [m for m in await ana.messages(DM) if m["thread_ts"] == direct["ts"]]
+    assert "Public" in message["text"]
 
 
 @pytest.mark.parametrize(
@@ -119,10 +119,10 @@ async def test_a_comment_is_quoted_once_on_any_answer(office: Office, ana: Perso
         change(office.newest_issue(), comment_by=2, comment=comment)
         wire.faults = [("chat.postMessage", fault), ("chat.update", fault)]
         for _ in range(4):
-            said = await quotes(office, ana, post)
+            quotes_posted = await quotes(office, ana, post)
         assert wire.faults == []
 
-    assert [text.split("> ")[-1] for text in said] == ["First", "Second"]
+    assert [text.split("> ")[-1] for text in quotes_posted] == ["First", "Second"]
 
 
 def hide_issue(_: Office, issue: Issue) -> None:

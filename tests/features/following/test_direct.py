@@ -33,10 +33,10 @@ async def test_follow_updates_a_post_in_a_direct_message(office: Office, ana: Pe
     change(issue, status_id=defaults.CLOSED, subject="Cart forgets items")
     await read_followed(office)
 
-    shown, line = await ana.messages(DM)
-    assert shown["ts"] == post["ts"] == line["thread_ts"]
-    assert "Cart forgets items" in shown["text"]
-    assert ":white_check_mark: Closed" in shown["text"]
+    message, line = await ana.messages(DM)
+    assert message["ts"] == post["ts"] == line["thread_ts"]
+    assert "Cart forgets items" in message["text"]
+    assert ":white_check_mark: Closed" in message["text"]
     assert line["text"].startswith(":white_check_mark: Closed: ")
 
 
@@ -165,20 +165,22 @@ async def test_the_post_says_who_changed_what(office: Office, ana: Person) -> No
     due = Detail("attr", "due_date", "2026-12-01", None)
     hidden = Detail("cf", "7", None, "secret")
 
-    async def told(**what: Any) -> str:
+    async def sentence(**what: Any) -> str:
         change(issue, **what)
         await read_followed(office)
         return str((await in_thread(ana, post))[0]["text"]).split("\n", 2)[-1]
 
     done: JSON = {"status_id": defaults.RESOLVED, "comment_by": 2, "details": (status, hidden, due)}
-    assert await told(**done) == "Ben Okafor set the status to Resolved, cleared the due date, and commented"
+    assert (
+        await sentence(**done) == "Ben Okafor set the status to Resolved, cleared the due date, and commented"
+    )
     # A private note isn't told, nor that there is one.
     secret: JSON = {"comment_by": 2, "comment": "Secret", "private": True}
-    assert (await told(**secret)).startswith("Ben Okafor set the status")
+    assert (await sentence(**secret)).startswith("Ben Okafor set the status")
     nobody = office.tracker.data.users[3]
     nobody.firstname = nobody.lastname = ""
-    assert await told(comment_by=3) == "Someone commented"
+    assert await sentence(comment_by=3) == "Someone commented"
     # A later change by somebody who isn't named says only what is known.
-    assert await told(comment_by=1, comment="", details=(status,), status_id=defaults.NEW) == (
+    assert await sentence(comment_by=1, comment="", details=(status,), status_id=defaults.NEW) == (
         "Ana Ruiz changed the status"
     )

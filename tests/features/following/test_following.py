@@ -46,10 +46,10 @@ async def test_a_thread_shows_how_its_issue_goes_on(office: Office, ana: Person)
 
     change(issue, assigned_to_id=2, due_date=date(2026, 12, 1), comment_by=2)
     await read_followed(office)
-    (shown,) = await in_thread(ana, post)
-    assert shown["ts"] == post["ts"]
+    (message,) = await in_thread(ana, post)
+    assert message["ts"] == post["ts"]
     for text in ("Ana Ruiz created", "assigned to Ben Okafor", "due <!date^", "\nBen Okafor commented"):
-        assert text in shown["text"]
+        assert text in message["text"]
 
     for status, line in ((defaults.CLOSED, "Closed: "), (defaults.NEW, "Reopened: ")):
         change(issue, status_id=status)
@@ -106,8 +106,8 @@ async def test_a_thread_is_silent_for_good_where_its_issue_may_not_be_shown(
 
     await read_followed(office)
 
-    (shown,) = await in_thread(ana, post)
-    assert shown["text"] == post["text"]
+    (message,) = await in_thread(ana, post)
+    assert message["text"] == post["text"]
     assert await followed(office) == 0
     assert await ana.messages(DM) == []
 
@@ -121,9 +121,9 @@ async def test_following_starts_and_stops_in_the_menu_of_the_post(office: Office
     await read_followed(office)
     assert [m["text"] for m in await in_thread(ana, post)] == [post["text"]]
 
-    shown = await ana.after(ana.choose_from_menu(stopped, "Cart loses", "Follow in this thread"))
-    assert shown["ts"] == post["ts"]
-    assert ":white_check_mark: Closed" in shown["text"]
+    answer = await ana.after(ana.choose_from_menu(stopped, "Cart loses", "Follow in this thread"))
+    assert answer["ts"] == post["ts"]
+    assert ":white_check_mark: Closed" in answer["text"]
     change(issue, status_id=defaults.NEW)
     await read_followed(office)
     assert [m["text"].split(":")[1] for m in (await in_thread(ana, post))[1:]] == [
@@ -165,15 +165,15 @@ async def test_any_announcement_in_a_thread_offers_to_follow(
 ) -> None:
     issue = public_issues(office.tracker)[0]
     await ana.shortcut(shortcut, await ana.say(f"Deployed #{issue.id}"))
-    told = await ana.after(ana.submit(await ana.form(title), values))
+    form = await ana.after(ana.submit(await ana.form(title), values))
 
-    followed = await ana.after(ana.choose_from_menu(told, "Ana Ruiz", "Follow in this thread"))
+    followed = await ana.after(ana.choose_from_menu(form, "Ana Ruiz", "Follow in this thread"))
     change(issue, status_id=defaults.CLOSED)
     await read_followed(office)
 
-    thread = await in_thread(ana, told)
-    assert thread[0]["text"] == told["text"]
-    assert [m["ts"] for m in thread[:2]] == [told["ts"], followed["ts"]]
+    thread = await in_thread(ana, form)
+    assert thread[0]["text"] == form["text"]
+    assert [m["ts"] for m in thread[:2]] == [form["ts"], followed["ts"]]
     assert ":white_check_mark: Closed" in thread[1]["text"]
 
 
@@ -247,7 +247,7 @@ async def test_agreement_to_follow_an_issue_ends_when_it_moves(office: Office, a
 async def test_a_possibly_private_note_stays_unmentioned(tmp_path: Path) -> None:
     delays, timings = Delays(channels=0), Timings(interval=3600)
     left_out: set[str] = set()
-    wire = Altered(lambda said: {name: value for name, value in said.items() if name not in left_out})
+    wire = Altered(lambda fields: {name: value for name, value in fields.items() if name not in left_out})
     tracker = demo_tracker(issue_reads=True)
     async with Office(tmp_path, tracker=tracker, wire=wire, timings=timings, delays=delays).opened(
         "ana"
@@ -262,10 +262,10 @@ async def test_a_possibly_private_note_stays_unmentioned(tmp_path: Path) -> None
         change(office.newest_issue(), subject="Cart forgets", comment_by=2)
         await read_followed(office)
 
-        (shown,) = await in_thread(ana, post)
-        assert "Cart forgets" in shown["text"]
-        assert "commented" not in shown["text"]
-        assert "Ben" not in shown["text"]
+        (message,) = await in_thread(ana, post)
+        assert "Cart forgets" in message["text"]
+        assert "commented" not in message["text"]
+        assert "Ben" not in message["text"]
 
 
 @pytest.mark.parametrize("refused", [True, False])
@@ -280,8 +280,8 @@ async def test_follows_end_with_the_key(office: Office, ana: Person, *, refused:
         change(office.newest_issue(), subject="Renamed")
         await read_followed(office)
 
-    told = [text_of(m) for m in await ana.messages(DM)]
-    assert ["has refused your API key" in text for text in told] == [True] * refused
+    texts = [text_of(m) for m in await ana.messages(DM)]
+    assert ["has refused your API key" in text for text in texts] == [True] * refused
     assert await followed(office) == 0
 
 
@@ -341,8 +341,8 @@ async def test_an_unfinished_search_for_a_line_is_finished_first(office: Office,
     for _ in range(2):
         await read_followed(office)
 
-    said = [m["text"].split()[1] for m in await in_thread(ana, post) if m["is_bot"]]
-    assert said[1:] == ["Closed:", "Reopened:"]
+    texts = [m["text"].split()[1] for m in await in_thread(ana, post) if m["is_bot"]]
+    assert texts[1:] == ["Closed:", "Reopened:"]
     first, refused, resumed, later, *_ = (c.arguments["oldest"] for c in wire.called("conversations.replies"))
     assert first < refused == resumed != later
 

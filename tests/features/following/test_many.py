@@ -64,8 +64,8 @@ async def test_many_issues_closed_at_once_are_paced_and_none_is_lost(office: Off
     issues = [one for one in public_issues(office.tracker) if one.status_id == defaults.NEW][:6]
     for issue in issues:
         where = {"channel": office.channel_id("webshop"), "thread_ts": post["thread_ts"]}
-        shown = await slack.chat_postMessage(text="Created", **where)
-        await follow_below(office, post, issue, str(shown["ts"]))
+        response = await slack.chat_postMessage(text="Created", **where)
+        await follow_below(office, post, issue, str(response["ts"]))
         change(issue, status_id=defaults.CLOSED)
     wire.calls.clear()
     state.rate_limits = True
@@ -122,8 +122,8 @@ async def test_an_unfollowed_issue_leaves_no_jobs(office: Office, ana: Person) -
 
 async def test_one_request_reads_a_hundred_issues(office: Office) -> None:
     for issue in public_issues(office.tracker)[:101]:
-        seen = {"created": False, "seen_on": issue.updated_on}
-        await follow(office.bot.store, issue, "C1", "1.0", f"{issue.id}.0", **seen)
+        values = {"created": False, "seen_on": issue.updated_on}
+        await follow(office.bot.store, issue, "C1", "1.0", f"{issue.id}.0", **values)
 
     await office.bot.store.notices.switch(ANA, [Topic.ASSIGNED], None)
     before = requests_sent()
@@ -158,5 +158,5 @@ async def test_a_person_follows_a_limited_number_of_issues(office: Office, ana: 
     assert f"You already follow {MAX_FOLLOWED} issues, the maximum." in text_of(refused)
     assert "To stop following one, use the menu of its post." in text_of(refused)
     await create_from_message(ana, "Checkout is slow")
-    told = [text_of(m) for m in await ana.messages() if m["ephemeral"]]
-    assert any("the maximum" in text for text in told[-2:])
+    texts = [text_of(m) for m in await ana.messages() if m["ephemeral"]]
+    assert any("the maximum" in text for text in texts[-2:])

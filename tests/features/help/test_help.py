@@ -47,24 +47,24 @@ def examples(name: str) -> list[str]:
 def test_every_example_parses() -> None:
     typist = CommandContext(ana := Owner(None, "T1", "U1"), ZoneInfo("UTC"))
     searches = [issues_command(understand(typed, OPTIONS), typist) for typed in examples("issues")]
-    assert [found for found in searches if not isinstance(found, Query)] == []
+    assert [parsed for parsed in searches if not isinstance(parsed, Query)] == []
 
     logged = [timelog_command(typed_time(typed), typist) for typed in examples("timelog")]
-    assert [type(found) for found in logged] == [TimeDraft, TimeToLog, TimeToLog, OnTime, TimeToLog]
+    assert [type(parsed) for parsed in logged] == [TimeDraft, TimeToLog, TimeToLog, OnTime, TimeToLog]
 
     typed = [re.sub(r"@\w+", "<@U2>", typed) for typed in examples("tracker")]
     assert [text for text in typed if tracker_command(text, ana).act is Act.ACCOUNT] == [""]
 
 
 def test_the_help_of_a_search_lists_every_option() -> None:
-    said = views.of("issues", lambda name: f"/{name}").text
+    help_text = views.of("issues", lambda name: f"/{name}").text
 
-    assert [key for key in OPTIONS if f"{key.replace('cf_', 'cf_&lt;id&gt;')}:" not in said] == []
+    assert [key for key in OPTIONS if f"{key.replace('cf_', 'cf_&lt;id&gt;')}:" not in help_text] == []
 
 
 def test_the_overview_uses_the_commands_as_users_type_them() -> None:
     overview = views.overview(lambda name: f"/acme-{name}")
 
-    said = str(overview.blocks)
-    assert "`/acme-tracker project new`" in said
-    assert not re.search(r"/(?!acme-)(issue|issues|timelog|digest|tracker)\b", said)
+    text = str(overview.blocks)
+    assert "`/acme-tracker project new`" in text
+    assert not re.search(r"/(?!acme-)(issue|issues|timelog|digest|tracker)\b", text)

@@ -28,10 +28,10 @@ async def test_only_its_author_deletes_an_announcement(office: Office, ana: Pers
     await ana.command("/issue new It stays project:webshop")
     message = await wait_for_post(ben, "It stays")
 
-    said = await ben.after(ben.delete_post(message))
+    answer = await ben.after(ben.delete_post(message))
 
-    assert said["ephemeral"]
-    assert "Only Ana can delete this post." in text_of(said)
+    assert answer["ephemeral"]
+    assert "Only Ana can delete this post." in text_of(answer)
     assert (await wait_for_post(ana, "It stays"))["ts"] == message["ts"]
     await ana.delete_post(message)
     await ben.sees_no_more(message)
@@ -53,9 +53,9 @@ async def test_tells_the_outcome_of_a_post_and_retries_failures(tmp_path: Path) 
         await ana.press(card, "Share here")
         await office.idle()
         assert "I just got the same request" in text_of(await ana.after(ana.press(card, "Share here")))
-        told = [text_of(message) for message in await ana.messages()]
-        assert len([text for text in told if "Ana Ruiz shared" in text]) == 2
-        assert len([text for text in told if "Slack didn't confirm that #12 was shared" in text]) == 1
+        texts = [text_of(message) for message in await ana.messages()]
+        assert len([text for text in texts if "Ana Ruiz shared" in text]) == 2
+        assert len([text for text in texts if "Slack didn't confirm that #12 was shared" in text]) == 1
 
         wire.faults = [("chat.postMessage", "lose the request")]
         answer = text_of(await ana.ask("/issue new Perhaps posted project:webshop"))
@@ -75,9 +75,9 @@ async def test_a_post_follows_even_a_lost_private_answer(tmp_path: Path, *, answ
         await wait_for_post(ana, "Told at once")
         await office.idle()
 
-        told = [message["text"] for message in await ana.messages()]
-        assert len([text for text in told if text.startswith("Ana Ruiz created")]) == 1
-        assert len([text for text in told if text.startswith("Created")]) == answered
+        texts = [message["text"] for message in await ana.messages()]
+        assert len([text for text in texts if text.startswith("Ana Ruiz created")]) == 1
+        assert len([text for text in texts if text.startswith("Created")]) == answered
     methods = [call.method for call in wire.calls]
     assert methods.index("response_url") < methods.index("chat.postMessage")
 

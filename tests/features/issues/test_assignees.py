@@ -69,9 +69,9 @@ async def test_a_refused_assignee_is_named(office: Office, ana: Person) -> None:
 async def test_a_refused_assign_to_me_names_the_user(office: Office, chris: Person) -> None:
     issue = next(i for i in office.tracker.data.issues.values() if i.project_id == WEBSHOP)
     issue.assigned_to_id = None
-    shown = await chris.ask(f"/issue {issue.id}")
+    answer = await chris.ask(f"/issue {issue.id}")
 
-    assert REFUSED in text_of(await chris.after(chris.press(shown, "Assign to me")))
+    assert REFUSED in text_of(await chris.after(chris.press(answer, "Assign to me")))
 
 
 @pytest.mark.parametrize("listed", [True], indirect=True)
@@ -83,6 +83,6 @@ async def test_me_finds_the_user_among_many(office: Office, ana: Person) -> None
     view = await ana.form_after(ana.command("/issue"), "New issue")
     view = await ana.form_after(ana.choose(view, "Project", "Web Shop"), "New issue", "Assignee")
 
-    found = (await ana.suggest(view, "Assignee", "me"))["options"]
+    options = (await ana.suggest(view, "Assignee", "me"))["options"]
 
-    assert found[0]["text"]["text"] == "Ana Ruiz (me)"
+    assert options[0]["text"]["text"] == "Ana Ruiz (me)"

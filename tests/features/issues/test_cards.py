@@ -25,14 +25,14 @@ async def test_the_card_shows_the_issue_and_its_relations(office: Office, ana: P
 
     card = await ana.ask(f"/issue {parent.id}")
 
-    said = text_of(card)
+    text = text_of(card)
     assert card["ephemeral"]
-    assert f"#{child.id}" in said
-    assert "|a.txt> (6 bytes)" in said
+    assert f"#{child.id}" in text
+    assert "|a.txt> (6 bytes)" in text
     for label in ("*Status*", "*Priority*", "*Assignee*", "*Time*"):
-        assert label in said
-    said = text_of(await ana.ask(f"/issue #{related.issue_id}"))
-    assert f"#{related.issue_to_id}" in said
+        assert label in text
+    text = text_of(await ana.ask(f"/issue #{related.issue_id}"))
+    assert f"#{related.issue_to_id}" in text
 
 
 async def test_the_card_is_short_and_shows_more_in_place(office: Office, ana: Person) -> None:
@@ -41,11 +41,11 @@ async def test_the_card_is_short_and_shows_more_in_place(office: Office, ana: Pe
     issue.category_id = issue.assigned_to_id = issue.due_date = None
 
     card = await ana.ask(f"/issue {issue.id}")
-    said = text_of(card)
-    assert "Start." in said
-    assert "The end." not in said
-    assert "Unassigned" in said
-    assert not any(label in said for label in ("Progress", "Category", "Due date"))
+    text = text_of(card)
+    assert "Start." in text
+    assert "The end." not in text
+    assert "Unassigned" in text
+    assert not any(label in text for label in ("Progress", "Category", "Due date"))
 
     more = await ana.after(ana.press(card, "Show more"))
     assert (more["ts"], more["ephemeral"]) == (card["ts"], True)
@@ -60,8 +60,8 @@ async def test_hidden_and_missing_issues_get_the_same_answer(office: Office, lin
     one = (await linked_ben.ask(f"/issue {hidden}"))["text"]
     other = (await linked_ben.ask("/issue 99999"))["text"]
 
-    said = "There's no issue #{} in Tracker, or you can't see it. Check the number, or search with `/issues`."
-    assert (one, other) == (said.format(hidden), said.format(99999))
+    text = "There's no issue #{} in Tracker, or you can't see it. Check the number, or search with `/issues`."
+    assert (one, other) == (text.format(hidden), text.format(99999))
     elsewhere = await linked_ben.ask("/issue https://elsewhere.example/issues/28")
     assert "That link isn't an issue in Tracker" in text_of(elsewhere)
 
@@ -73,9 +73,9 @@ class TestStatusSelect:
 
     @pytest.fixture
     def issue(self, office: Office) -> Issue:
-        found = office.public_issue()
-        found.status_id = NEW
-        return found
+        public = office.public_issue()
+        public.status_id = NEW
+        return public
 
     async def test_offers_the_allowed_statuses(self, ana: Person, linked_ben: Person, issue: Issue) -> None:
         assert statuses(await ana.ask(f"/issue {issue.id}")) == [
@@ -94,8 +94,8 @@ class TestStatusSelect:
         await office.idle()
 
         assert issue.status_id == IN_PROGRESS
-        *_, refreshed, told = await ana.messages()
-        assert "Status: New → *In progress*" in text_of(told)
+        *_, refreshed, message = await ana.messages()
+        assert "Status: New → *In progress*" in text_of(message)
         assert refreshed["ts"] == card["ts"]
         assert chosen(refreshed) == "In progress"
         await ana.choose_in_message(refreshed, "Feedback")
@@ -108,9 +108,9 @@ class TestStatusSelect:
         await ana.choose_in_message(card, "Closed")
         await office.idle()
 
-        *_, refreshed, told = await ana.messages()
+        *_, refreshed, message = await ana.messages()
         assert f"Tracker doesn't let you set #{issue.id} to Closed. Choose New or In progress." in text_of(
-            told
+            message
         )
         assert (issue.status_id, chosen(refreshed)) == (NEW, "New")
         assert statuses(refreshed) == ["New", "In progress"]

@@ -32,12 +32,12 @@ async def form(ana: Person) -> JSON:
 
 
 async def banner(ana: Person) -> str:
-    async def said() -> str | None:
+    async def warning() -> str | None:
         view = await ana.form("New issue")
         return str(view["blocks"][0]["text"]["text"]) if view["blocks"][0]["type"] == "section" else None
 
-    found: str = await until(said)
-    return found
+    text: str = await until(warning)
+    return text
 
 
 def created_count(service: Tracker, subject: str = TYPED["Subject"]) -> int:
@@ -99,10 +99,10 @@ async def test_does_nothing_without_the_database(ana: Person, service: Tracker) 
     await ana.office.bot.database.write(lambda connection: connection.execute(text("drop table jobs")))
     count = len(service.data.issues)
 
-    said = text_of(await ana.ask("/issue new Twice perhaps project:webshop"))
+    answer_text = text_of(await ana.ask("/issue new Twice perhaps project:webshop"))
     await ana.submit(view, TYPED)
 
-    assert "reference" in said
+    assert "reference" in answer_text
     assert "reference" in (await ana.errors())["project"]
     assert len(service.data.issues) == count
 
@@ -122,9 +122,9 @@ async def test_reports_unlinked_accounts(ana: Person, wire: Wire, service: Track
     else:
         wire.faults = ["hide the key"]
 
-    said = text_of(await chris.after(chris.submit(await chris.form("New account"), {})))
+    answer_text = text_of(await chris.after(chris.submit(await chris.form("New account"), {})))
 
-    assert "I couldn't link it" in said
+    assert "I couldn't link it" in answer_text
     assert any(user.login == "gwen" for user in service.data.users.values())
     if not is_full:
         assert "Link account" in text_of((await gwen.direct())[-1])
@@ -151,9 +151,9 @@ async def test_reports_the_result_after_the_form_closed(ana: Person, wire: Wire,
     wire.released.clear()
     wire.faults = ["slow"]
     await ana.submit(view, {"Subject": "Refused late", "Issue type": "Bug"})
-    told = await ana.after(close_waiting())
-    assert "Severity cannot be blank" in text_of(told)
-    await ana.press(told, "Reopen form")
+    answer = await ana.after(close_waiting())
+    assert "Severity cannot be blank" in text_of(answer)
+    await ana.press(answer, "Reopen form")
     again = await ana.form("New issue")
     assert values_of(again)["Subject"] == "Refused late"
     ana.office.wait(form=TIMEOUT_SECONDS)  # it closes only if it was never told to wait
@@ -173,8 +173,8 @@ async def test_short_pages_of_the_service_leave_no_gaps(tmp_path: Path, service:
     third = await person.after(person.press(second, "Next ›"))
     back = await person.after(person.press(third, "‹ Previous"))
 
-    shown = zip(("*1–4 of", "*5–8 of", "*9–12 of"), map(text_of, (first, second, third)), strict=True)
-    assert all(place in text for place, text in shown)
+    pages = zip(("*1–4 of", "*5–8 of", "*9–12 of"), map(text_of, (first, second, third)), strict=True)
+    assert all(place in text for place, text in pages)
     assert (back["ts"], text_of(back)) == (first["ts"], text_of(second))
     await office.close()
 

@@ -62,23 +62,23 @@ MARKED = "*bold* _it_ `code` ~x~ :smile: a|b <t> & “q”"
 async def test_shows_a_subject_and_a_rejected_command_exactly_as_typed(ana: Person, office: Office) -> None:
     announced = await ana.ask(f"/issue new project:webshop {MARKED}")
 
-    shown = f"#{office.newest_issue().id} {MARKED}"
-    assert shown in text_of(await ana.ask(f"/issue {office.newest_issue().id}"))
+    issue = f"#{office.newest_issue().id} {MARKED}"
+    assert issue in text_of(await ana.ask(f"/issue {office.newest_issue().id}"))
     row = await ana.ask(f"/issues id:{office.newest_issue().id}")
     for escaped in (text_of(announced), text_of(row)):
-        assert shown in html.unescape(escaped).replace("\u2060", "")
-        assert shown not in escaped
+        assert issue in html.unescape(escaped).replace("\u2060", "")
+        assert issue not in escaped
     rejected = "/issue new  two  spaces *b* `c` <t> & @ben https://x.y/_a_ nosuch:x"
     assert rejected in text_of(await ana.ask(rejected))
 
 
 def posted(office: Office) -> int:
     """How many messages others can read, in all channels."""
-    return sum(message.to is None for said in office.workspace.state.messages.values() for message in said)
+    return sum(message.to is None for sent in office.workspace.state.messages.values() for message in sent)
 
 
 async def test_answers_privately_when_others_may_not_see_the_issue(office: Office, ana: Person) -> None:
-    seen = posted(office)
+    before = posted(office)
     for channel, options, why in (
         ("general", "project:webshop private:yes", "the issue is private"),
         ("general", "project:security", "the project isn't public"),
@@ -91,7 +91,7 @@ async def test_answers_privately_when_others_may_not_see_the_issue(office: Offic
         assert why in text_of(answer)
         assert office.newest_issue().is_private is ("private" in options)
     await office.idle()
-    assert posted(office) == seen
+    assert posted(office) == before
 
 
 async def test_only_authors_learn_of_failed_privacy(office: Office, ana: Person, linked_ben: Person) -> None:
@@ -126,8 +126,8 @@ class TestRoles:
     async def test_private_issues_need_a_right(self, office: Office, ana: Person, linked_ben: Person) -> None:
         ben, count = linked_ben, len(office.tracker.data.issues)
 
-        said = text_of(await ben.ask("/issue new Not for me to hide project:webshop private:yes"))
-        assert "Tracker doesn't let you create private issues in Web Shop." in said
+        text = text_of(await ben.ask("/issue new Not for me to hide project:webshop private:yes"))
+        assert "Tracker doesn't let you create private issues in Web Shop." in text
         form = await ben.form_after(ben.command("/issue"), "New issue")
         form = await ben.form_after(ben.choose(form, "Project", "Web Shop"), "New issue", "Issue type")
         await ben.submit(form, {"Subject": "Nor in the form", "Private": True})

@@ -25,11 +25,11 @@ WEBSHOP, MOBILE, SECURITY, NUMBER = 1, 2, 4, 12
 ANA, BEN = 1, 2
 
 
-async def shown(person: Person) -> list[str]:
+async def posts_of(person: Person) -> list[str]:
     """What the bot shows to everyone in the channel: its posts and its link previews."""
-    said = [m for m in await person.messages() if not m["ephemeral"]]
-    return [text_of(m) for m in said if m["text"].startswith("Ana Ruiz ")] + [
-        text_of(preview) for m in said for preview in m["unfurls"]
+    messages = [m for m in await person.messages() if not m["ephemeral"]]
+    return [text_of(m) for m in messages if m["text"].startswith("Ana Ruiz ")] + [
+        text_of(preview) for m in messages for preview in m["unfurls"]
     ]
 
 
@@ -39,7 +39,7 @@ async def test_nothing_of_a_hidden_project_is_posted(office: Office, ana: Person
     card, listed = await ana.ask(f"/issue {NUMBER}"), await ana.ask(f"/issues id:{NUMBER}")
     time = await ana.ask(f"/timelog {NUMBER} 1h activity:design")
     message = await ana.say(f"About #{NUMBER}")
-    before = await shown(ben)
+    before = await posts_of(ben)
     office.tracker.data.projects[WEBSHOP].is_public = False
 
     made = await ana.ask("/issue new Hidden project:webshop")
@@ -52,7 +52,7 @@ async def test_nothing_of_a_hidden_project_is_posted(office: Office, ana: Person
     spent = await logged(ana, "Logged 2h")
     await office.idle()
 
-    assert [text for text in await shown(ben) if text not in before] == []
+    assert [text for text in await posts_of(ben) if text not in before] == []
     assert "I didn't post this because the project isn't public" in text_of(made)
     assert ["isn't public" in text_of(each) for each in asked] == [True] * 3
     assert "I didn't post this" in text_of(spent)
@@ -73,11 +73,11 @@ def move_issue(_: Office, issue: Issue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hide", "said"),
+    ("hide", "expected"),
     [(hide_issue, "is private, so it can't be shared"), (move_issue, "*Share here* asks first")],
 )
 async def test_an_issue_hidden_since_its_card_was_shown_is_not_shared(
-    office: Office, ana: Person, hide: Callable[[Office, Issue], None], said: str
+    office: Office, ana: Person, hide: Callable[[Office, Issue], None], expected: str
 ) -> None:
     card = await ana.ask(f"/issue {NUMBER}")
     hide(office, office.tracker.data.issues[NUMBER])
@@ -85,8 +85,8 @@ async def test_an_issue_hidden_since_its_card_was_shown_is_not_shared(
     answer = await ana.after(ana.press(card, "Share here"))
 
     assert answer["ephemeral"]
-    assert said in text_of(answer)
-    assert await shown(ana) == []
+    assert expected in text_of(answer)
+    assert await posts_of(ana) == []
     again = text_of(await ana.ask(f"/issue {NUMBER}"))
     assert ("Share here" in again) is (hide is move_issue)
 
@@ -123,7 +123,7 @@ async def test_an_issue_hidden_while_its_post_waits_is_not_posted(
     await until_so(lambda: wire.called("conversations.info"))
     hide(waiting, waiting.tracker.data.issues[NUMBER])
     assert f"#{NUMBER} wasn't shared" in text_of(await share)
-    assert await shown(ana) == []
+    assert await posts_of(ana) == []
 
 
 async def test_issue_and_project_are_read_at_once_right_before_a_post(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ async def test_an_issue_hidden_before_its_project_is_read_is_not_posted(
         slow.released.set()
 
         assert "project isn't public" in text_of(await share)
-        assert await shown(ana) == []
+        assert await posts_of(ana) == []
 
 
 async def test_an_unreadable_issue_is_not_posted(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ async def test_an_unreadable_issue_is_not_posted(tmp_path: Path) -> None:
         faulty.fail("502 before it", lasting=True)
 
         assert f"#{NUMBER} wasn't shared" in text_of(await share)
-        assert await shown(ana) == []
+        assert await posts_of(ana) == []
 
 
 async def test_an_issue_whose_project_is_hidden_while_it_is_created_is_not_posted(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ async def test_an_issue_whose_project_is_hidden_while_it_is_created_is_not_poste
 
         await ana.sees(lambda m: "Created " in m["text"])
         await office.idle()
-        assert await shown(ana) == []
+        assert await posts_of(ana) == []
 
 
 @pytest.mark.parametrize("hide", [hide_project, hide_issue])
@@ -212,18 +212,18 @@ async def test_a_hidden_issue_has_no_preview(waiting: Office, hide: Callable[[Of
     hide(waiting, waiting.tracker.data.issues[NUMBER])
     await waiting.idle()
 
-    assert await shown(ana) == []
+    assert await posts_of(ana) == []
 
 
 async def test_outsiders_who_have_just_joined_see_no_post(waiting: Office) -> None:
     ana = Person(waiting, "U0ANA0001")
     await ana.ask("/issue new For us project:webshop")
-    before = await shown(ana)
+    before = await posts_of(ana)
     waiting.workspace.state.channels[waiting.channel_id(ana.channel)].is_ext_shared = True
     await asyncio.sleep(0.2)
 
     assert "people outside your company" in text_of(await ana.ask("/issue new Only for us project:webshop"))
-    assert await shown(ana) == before
+    assert await posts_of(ana) == before
 
 
 async def test_a_channel_whose_members_are_unknown_gets_no_post(waiting: Office) -> None:
@@ -233,7 +233,7 @@ async def test_a_channel_whose_members_are_unknown_gets_no_post(waiting: Office)
     answer = await ana.after(ana.submit(form, {"Subject": "Nobody knows", "Project": "Web Shop"}))
 
     assert "I can't see who's in this channel" in text_of(answer)
-    assert await shown(ana) == []
+    assert await posts_of(ana) == []
 
 
 class TestSilentService:
@@ -253,7 +253,7 @@ class TestSilentService:
 
         assert "I didn't post this because the project isn't public" in text_of(made)
         assert "Its project isn't public" in str(asked["blocks"])
-        assert await shown(wired) == []
+        assert await posts_of(wired) == []
 
 
 async def test_only_the_assignees_account_of_this_workspace_is_mentioned(
@@ -301,9 +301,9 @@ class TestAgreement:
         await ana.submit(await ana.form("Log time"), {"Hours": "2"})
         time = await ana.after(ana.press(await logged(ana, "Logged 2h"), "Share here"))
         card = await ana.ask(f"/issue {NUMBER}")
-        found = await ana.form_after(ana.shortcut("find_from_message", thread), "Related issues")
-        row = next(b for b in found["blocks"] if f"#{NUMBER}" in str(b.get("text")))
-        await ana.choose_in_form(found, row, "Share in thread")
+        form = await ana.form_after(ana.shortcut("find_from_message", thread), "Related issues")
+        row = next(b for b in form["blocks"] if f"#{NUMBER}" in str(b.get("text")))
+        await ana.choose_in_form(form, row, "Share in thread")
         related = await ana.form_saying("Share issue", "isn't public")
         hidden.project_id = MOBILE
 
@@ -312,6 +312,6 @@ class TestAgreement:
         await office.idle()
 
         assert ["isn't public" in str(each["blocks"]) for each in asked] == [True] * 2
-        assert await shown(ana) == []
+        assert await posts_of(ana) == []
         await ana.press(asked[0], "Share here")
         await ana.sees(lambda m: "Ana Ruiz shared" in text_of(m) and not m["ephemeral"])

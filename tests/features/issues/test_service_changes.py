@@ -26,7 +26,7 @@ def token(day: int) -> str:
     return f"<!date^{at}^{{date_short_pretty}}|Jan {day}, 2030>"
 
 
-def said(meant: dict[str, ResolvedValue], custom: list[CustomFieldInput], got: JSON) -> list[str]:
+def sentences(meant: dict[str, ResolvedValue], custom: list[CustomFieldInput], got: JSON) -> list[str]:
     """What the confirmation of a created issue says about its values."""
     issue = Issue.model_validate({"id": 7, "subject": "One", "is_private": False, **got})
     made = Created(
@@ -39,7 +39,7 @@ def said(meant: dict[str, ResolvedValue], custom: list[CustomFieldInput], got: J
 
 
 @pytest.mark.parametrize(
-    ("key", "wanted", "got", "sentence"),
+    ("key", "entered", "got", "sentence"),
     [
         ("parent", 3, {"parent": {"id": 5}}, "Parent issue is #5, not #3."),
         ("parent", 3, {}, "Parent issue #3 wasn't saved."),
@@ -50,12 +50,12 @@ def said(meant: dict[str, ResolvedValue], custom: list[CustomFieldInput], got: J
         ("due", date(2030, 1, 2), {"due_date": "2030-01-03"}, f"Due date is {token(3)}, not {token(2)}."),
     ],
 )
-def test_replaced_values_are_named(key: str, wanted: ResolvedValue, got: JSON, sentence: str | None) -> None:
-    assert said({key: wanted}, [], got) == ([sentence] if sentence else [])
+def test_replaced_values_are_named(key: str, entered: ResolvedValue, got: JSON, sentence: str | None) -> None:
+    assert sentences({key: entered}, [], got) == ([sentence] if sentence else [])
 
 
 @pytest.mark.parametrize(
-    ("wanted", "got", "sentence"),
+    ("entered", "got", "sentence"),
     [
         (("Safari", "Firefox"), [BROWSERS], "Browsers is Safari, not Safari, Firefox."),
         ("Safari", [BROWSERS], None),
@@ -63,8 +63,8 @@ def test_replaced_values_are_named(key: str, wanted: ResolvedValue, got: JSON, s
     ],
 )
 def test_changed_fields_are_named(
-    wanted: str | tuple[str, ...], got: list[JSON], sentence: str | None
+    entered: str | tuple[str, ...], got: list[JSON], sentence: str | None
 ) -> None:
-    custom = [CustomFieldInput(id=1, value=wanted)]
+    custom = [CustomFieldInput(id=1, value=entered)]
 
-    assert said({}, custom, {"custom_fields": got}) == ([sentence] if sentence else [])
+    assert sentences({}, custom, {"custom_fields": got}) == ([sentence] if sentence else [])

@@ -19,16 +19,16 @@ class Pane:
     async def state(self) -> JSON:
         """Returns what the details show once the bot is idle."""
         await self.office.idle()
-        shown: JSON = (await self.person.state())["details"]
-        return shown
+        part: JSON = (await self.person.state())["details"]
+        return part
 
     async def entity(self) -> JSON:
-        shown: JSON = (await self.state())["entity"]
-        return shown
+        part: JSON = (await self.state())["entity"]
+        return part
 
     async def fields(self) -> JSON:
-        shown: JSON = (await self.entity())["entity_payload"]["fields"]
-        return shown
+        part: JSON = (await self.entity())["entity_payload"]["fields"]
+        return part
 
     async def edit(self, **chosen: str | None) -> JSON:
         """Saves an edit with the shown values and those that were `chosen`; returns what is shown then."""

@@ -25,14 +25,14 @@ def tracker() -> Tracker:
 @pytest.fixture
 def issue(office: Office) -> Issue:
     """A public issue with 45 comments, and a private note among the latest."""
-    found = office.public_issue()
-    found.notes = [Note(BEN, f"Comment **{n}** <!channel>", START + timedelta(minutes=n)) for n in range(45)]
-    found.notes.insert(-1, Note(BEN, "Not for everyone", START, is_private=True))
-    return found
+    public = office.public_issue()
+    public.notes = [Note(BEN, f"Comment **{n}** <!channel>", START + timedelta(minutes=n)) for n in range(45)]
+    public.notes.insert(-1, Note(BEN, "Not for everyone", START, is_private=True))
+    return public
 
 
-def texts(shown: JSON) -> list[str]:
-    return [comment["comment"]["value"] for comment in shown["comments"]]
+def texts(expected: JSON) -> list[str]:
+    return [comment["comment"]["value"] for comment in expected["comments"]]
 
 
 async def test_comments_come_in_pages_the_latest_first(office: Office, ana: Person, issue: Issue) -> None:
@@ -76,10 +76,10 @@ async def test_private_notes_are_left_out(office: Office, ana: Person, chris: Pe
 async def test_comments_need_the_viewers_key(office: Office, ana: Person, ben: Person, issue: Issue) -> None:
     pane = await opened(office, ben, issue, await posted(ana, office, issue))
 
-    shown = await pane.more_comments()
+    answer = await pane.more_comments()
 
-    assert not shown["comments"]
-    assert shown["error"]["custom_message"].startswith("Link your Tracker account. Type /tracker link in")
+    assert not answer["comments"]
+    assert answer["error"]["custom_message"].startswith("Link your Tracker account. Type /tracker link in")
 
 
 @pytest.mark.parametrize("tells", [True, False])

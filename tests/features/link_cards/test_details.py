@@ -29,10 +29,10 @@ def tracker() -> Tracker:
 @pytest.fixture
 def issue(office: Office) -> Issue:
     """An open, unassigned issue of the Web Shop that Ana may edit."""
-    found = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
-    found.status_id, found.priority_id, found.assigned_to_id, found.due_date = NEW, NORMAL, None, None
-    found.author_id = BEN
-    return found
+    public = next(i for i in office.tracker.data.issues.values() if i.project_id == 1 and not i.is_private)
+    public.status_id, public.priority_id, public.assigned_to_id, public.due_date = NEW, NORMAL, None, None
+    public.author_id = BEN
+    return public
 
 
 async def editable(pane: Pane) -> set[str]:
@@ -51,8 +51,8 @@ async def test_details_need_the_viewers_key(office: Office, ana: Person, ben: Pe
     issue.is_private, issue.author_id, issue.assigned_to_id = True, ANA, ANA
     refused = await opened(office, ben, issue, message)
     assert "you can't see it" in (await refused.state())["error"]["custom_message"]
-    seen = await (await opened(office, ana, issue, message)).entity()
-    assert seen["entity_payload"]["custom_fields"][-1]["label"] == "Private"
+    entity = await (await opened(office, ana, issue, message)).entity()
+    assert entity["entity_payload"]["custom_fields"][-1]["label"] == "Private"
 
 
 @pytest.mark.parametrize("left_out", ["status", "priority", "name"])
@@ -67,9 +67,9 @@ async def test_details_lack_what_the_service_leaves_out(tmp_path: Path, left_out
 async def test_the_description_is_plain_text(office: Office, ana: Person, issue: Issue) -> None:
     issue.description = "## Steps\n\n**Pay** with `x*y*z` at [the till](https://x.y/?a=1&b=2), 2 * 3 <b>"
 
-    shown = (await (await opened(office, ana, issue)).fields())["description"]["value"]
+    text = (await (await opened(office, ana, issue)).fields())["description"]["value"]
 
-    assert shown == "Steps\n\nPay with x*y*z at the till (https://x.y/?a=1&b=2), 2 * 3 <b>"
+    assert text == "Steps\n\nPay with x*y*z at the till (https://x.y/?a=1&b=2), 2 * 3 <b>"
 
 
 async def test_only_editors_can_edit(office: Office, ana: Person, linked_ben: Person, issue: Issue) -> None:
@@ -125,9 +125,9 @@ async def test_an_edit_sends_only_what_differs_from_what_the_details_showed(
     pane = await opened(office, ana, issue)
     issue.priority_id = URGENT  # by someone else meanwhile
 
-    shown = await pane.edit(status="In progress", due_date="2036-01-02", assignee="Ana")
+    answer = await pane.edit(status="In progress", due_date="2036-01-02", assignee="Ana")
 
-    assert not shown["error"]
+    assert not answer["error"]
     assert (issue.status_id, issue.priority_id, issue.due_date) == (IN_PROGRESS, URGENT, date(2036, 1, 2))
     assert issue.assigned_to_id == ANA
     fields = await pane.fields()
@@ -139,8 +139,8 @@ async def test_an_edit_sends_only_what_differs_from_what_the_details_showed(
     await pane.edit(due_date=None, assignee=None)
     assert issue.due_date is None
     assert not issue.assigned_to_id
-    told = await linked_ben.after(pane.edit(assignee="Ben"), DM)
-    assert f"#{issue.id}" in text_of(told)
+    reply = await linked_ben.after(pane.edit(assignee="Ben"), DM)
+    assert f"#{issue.id}" in text_of(reply)
 
 
 async def test_changes_of_others_are_reported_and_kept(office: Office, ana: Person, issue: Issue) -> None:
@@ -148,11 +148,11 @@ async def test_changes_of_others_are_reported_and_kept(office: Office, ana: Pers
     pane = await opened(office, ana, issue, message)
     issue.priority_id = URGENT
 
-    said = (await pane.edit(priority="High", status="Closed"))["error"]
+    answer = (await pane.edit(priority="High", status="Closed"))["error"]
 
-    assert said["status"] == "edit_error"
-    assert "Someone else changed Priority while you were editing." in said["custom_message"]
-    assert "Priority is Urgent now. You entered High." in said["custom_message"]
+    assert answer["status"] == "edit_error"
+    assert "Someone else changed Priority while you were editing." in answer["custom_message"]
+    assert "Priority is Urgent now. You entered High." in answer["custom_message"]
     assert (issue.priority_id, issue.status_id) == (URGENT, NEW)
     assert (await pane.edit(priority="High"))["error"]  # the details still show the old value
     again = await opened(office, ana, issue, message)
@@ -177,12 +177,12 @@ async def test_an_edit_that_does_not_say_what_was_shown_changes_nothing(
     pane = await opened(office, ana, issue)
     issue.due_date = date(2036, 5, 5)  # by someone else meanwhile
 
-    said = (await pane.send(values=values))["error"]
+    answer = (await pane.send(values=values))["error"]
 
     assert (issue.due_date, issue.status_id) == (date(2036, 5, 5), NEW)
-    assert said["status"] == "edit_error"
-    assert said["custom_message"].startswith("Slack didn't say which values you saw, so I saved nothing.")
-    assert f"{now}\nRefresh the details before you edit them again." in said["custom_message"]
+    assert answer["status"] == "edit_error"
+    assert answer["custom_message"].startswith("Slack didn't say which values you saw, so I saved nothing.")
+    assert f"{now}\nRefresh the details before you edit them again." in answer["custom_message"]
 
 
 async def test_refusals_are_at_the_field_or_above_the_form(office: Office, ana: Person, issue: Issue) -> None:
@@ -203,10 +203,10 @@ async def test_refusals_are_at_the_field_or_above_the_form(office: Office, ana: 
 async def test_values_of_subtasks_are_explained(office: Office, ana: Person, issue: Issue) -> None:
     office.public_issue(3).parent_id = issue.id
 
-    said = (await (await opened(office, ana, issue)).edit(status="In progress", priority="Urgent"))["error"]
+    answer = (await (await opened(office, ana, issue)).edit(status="In progress", priority="Urgent"))["error"]
 
     assert issue.status_id == IN_PROGRESS
-    assert "from its subtasks. Change it there. Refresh the details" in said["custom_message"]
+    assert "from its subtasks. Change it there. Refresh the details" in answer["custom_message"]
 
 
 @pytest.mark.parametrize("callback_id", ["work-object-edit", ""])
@@ -237,10 +237,10 @@ async def test_an_unlinked_user_learns_how_to_link(office: Office, ana: Person, 
     pane = await opened(office, ana, issue)
     await ana.ask("/tracker unlink")
 
-    said = (await pane.edit(status="Closed"))["error"]
+    answer = (await pane.edit(status="Closed"))["error"]
 
-    assert (said["custom_title"], issue.status_id) == ("Link your Tracker account", NEW)
-    assert "Type /tracker link in any channel." in said["custom_message"]
+    assert (answer["custom_title"], issue.status_id) == ("Link your Tracker account", NEW)
+    assert "Type /tracker link in any channel." in answer["custom_message"]
 
 
 async def test_buttons_of_the_details_act_as_on_a_card(office: Office, ana: Person, issue: Issue) -> None:

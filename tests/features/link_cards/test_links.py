@@ -17,8 +17,8 @@ async def unfurled(office: Office, person: Person, text: str) -> list[str]:
     """Posts a message; returns the links that have unfurled below it once the bot is idle."""
     message = await person.say(text)
     await office.idle()
-    found = next(m for m in await person.messages() if m["ts"] == message["ts"])
-    return [card["url"] for card in found["unfurls"]]
+    post = next(m for m in await person.messages() if m["ts"] == message["ts"])
+    return [card["url"] for card in post["unfurls"]]
 
 
 async def test_unfurls_an_issue_link_for_everyone(office: Office, ana: Person, ben: Person) -> None:
@@ -83,8 +83,8 @@ async def test_unfurls_for_users_where_no_outsiders_read(office: Office, ana: Pe
     assert await unfurled(office, ben, url) == []
     ana.channel = "partners"
     assert await unfurled(office, ana, url) == []
-    said = await ana.say("The link is on its way")
-    about: JSON = {"user": ana.user_id, "channel": said["channel"], "message_ts": said["ts"]}
+    answer = await ana.say("The link is on its way")
+    about: JSON = {"user": ana.user_id, "channel": answer["channel"], "message_ts": answer["ts"]}
     await deliver(office, "link_shared", links=[{"url": url}], **about)  # doesn't tell that outsiders read it
     assert not [m for m in await ana.messages() if m["unfurls"]]
 

@@ -48,13 +48,13 @@ async def test_a_comment_is_posted_once_in_its_authors_name(
 ) -> None:
     pane = await commenting(office, ana, issue)
 
-    shown = await pane.comment(TEXT, BOLD)
+    answer = await pane.comment(TEXT, BOLD)
 
     assert posted(issue) == ["Same here, since **Monday**"]
     assert issue.notes[-1].user_id == ANA
-    assert shown["comments"][0]["comment"]["value"] == "Same here, since Monday"
-    assert shown["comments"][0]["sender"] == {"text": "Ana Ruiz"}
-    assert shown["comment_error"] is None
+    assert answer["comments"][0]["comment"]["value"] == "Same here, since Monday"
+    assert answer["comments"][0]["sender"] == {"text": "Ana Ruiz"}
+    assert answer["comment_error"] is None
     assert await ana.direct() == []
 
 
@@ -70,9 +70,9 @@ async def test_an_unposted_comment_is_given_back(office: Office, ana: Person, is
     for role in office.tracker.data.roles.values():
         role.rights -= {"add_issue_notes", "edit_issues", "edit_own_issues"}
 
-    shown = await pane.comment(TEXT, BOLD)
+    answer = await pane.comment(TEXT, BOLD)
 
-    assert shown["comment_error"]
+    assert answer["comment_error"]
     assert posted(issue) == []
     message = await ana.sees(lambda m: "Open form" in text_of(m), DM)
     assert "Same here, since **Monday**" in text_of(message)
@@ -81,9 +81,9 @@ async def test_an_unposted_comment_is_given_back(office: Office, ana: Person, is
 
 
 async def test_a_comment_that_is_empty_is_refused(office: Office, ana: Person, issue: Issue) -> None:
-    shown = await (await commenting(office, ana, issue)).comment({"type": "text", "text": " "})
+    state = await (await commenting(office, ana, issue)).comment({"type": "text", "text": " "})
 
-    assert shown["comment_error"] == "Write a comment."
+    assert state["comment_error"] == "Write a comment."
 
 
 async def test_a_comment_is_posted_after_linking_again(office: Office, ana: Person, issue: Issue) -> None:
@@ -91,8 +91,8 @@ async def test_a_comment_is_posted_after_linking_again(office: Office, ana: Pers
     await ana.command("/tracker unlink")
     await office.idle()
 
-    shown = await pane.comment(TEXT, BOLD)
-    assert shown["comment_error"] == "Link your account first."
+    answer = await pane.comment(TEXT, BOLD)
+    assert answer["comment_error"] == "Link your account first."
     offer = await ana.sees(lambda m: "Link account" in text_of(m), DM)
     assert "Same here, since **Monday**" in text_of(offer)
     await ana.press(offer, "Link account")
@@ -112,10 +112,10 @@ async def test_a_comment_whose_answer_is_lost_is_posted_once(tmp_path: Path, wir
         pane = await commenting(office, ana, issue)
         wire.fail(fault, PUT)
 
-        shown = await pane.comment(TEXT, BOLD)
+        answer = await pane.comment(TEXT, BOLD)
 
         assert len(posted(issue)) == 1
-        assert shown["comments"][0]["comment"]["value"] == "Same here, since Monday"
+        assert answer["comments"][0]["comment"]["value"] == "Same here, since Monday"
 
 
 async def test_an_unconfirmed_comment_is_confirmed_in_a_message(tmp_path: Path, wire: Wire) -> None:

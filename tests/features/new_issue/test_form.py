@@ -80,9 +80,9 @@ async def test_creates_an_issue_from_a_message_and_replies_there(office: Office,
 
 
 async def test_creates_an_issue_from_an_apps_message(office: Office, ana: Person) -> None:
-    said = {"type": "mrkdwn", "text": "*Disk full* on <https://a.example|db-1>"}
+    content = {"type": "mrkdwn", "text": "*Disk full* on <https://a.example|db-1>"}
     state = office.workspace.state
-    blocks = [{"type": "section", "text": said}]
+    blocks = [{"type": "section", "text": content}]
     posted = Message(state.new_ts(), office.channel_id("general"), "U0CHRIS01", "", blocks=blocks)
     state.post(posted)
     message = next(m for m in await ana.messages() if m["ts"] == posted.ts)
@@ -99,6 +99,6 @@ async def test_two_errors_appear_at_their_fields(ana: Person) -> None:
 
     await ana.submit(form, {"Subject": " ", "Estimated hours": "soon"})
 
-    told = await ana.errors()
-    assert told["subject"] == "Enter a subject."
-    assert "isn't a duration" in told["estimate"]
+    errors = await ana.errors()
+    assert errors["subject"] == "Enter a subject."
+    assert "isn't a duration" in errors["estimate"]

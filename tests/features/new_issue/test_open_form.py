@@ -6,11 +6,11 @@ from tests.support.person import Person
 from tests.support.reading import JSON, input_named, labels_of, text_of, values_of
 
 
-async def form_offered(person: Person, typed: str, said: str) -> JSON:
-    """The form behind *Open form*, below a sentence that says `said`."""
+async def form_offered(person: Person, typed: str, expected: str) -> JSON:
+    """The form behind *Open form*, below a sentence that says `expected`."""
     answer = await person.ask(typed)
     assert answer["ephemeral"]
-    assert said in text_of(answer)
+    assert expected in text_of(answer)
     return await person.form_after(person.press(answer, "Open form"), "New issue")
 
 
@@ -36,14 +36,14 @@ MISTAKES: list[tuple[str, str, str | None, JSON]] = [
 
 
 async def test_a_mistake_leads_to_the_form_with_the_rest_filled_in(ana: Person) -> None:
-    for typed, said, field, values in MISTAKES:
-        form = await form_offered(ana, f"/issue new project:webshop Pay button is dead {typed}", said)
+    for typed, expected, field, values in MISTAKES:
+        form = await form_offered(ana, f"/issue new project:webshop Pay button is dead {typed}", expected)
 
         filled = values_of(form)
         assert filled["Subject"].startswith("Pay button is dead")
         assert filled["Project"] == "Web Shop"
         assert {label: filled[label] for label in values} == values
-        assert said in text_of(form["blocks"][0])
+        assert expected in text_of(form["blocks"][0])
         assert focused(form) == ([field] if field else []), typed
         await ana.close(form)
 
@@ -123,10 +123,10 @@ async def test_the_answer_says_what_was_understood(office: Office, ana: Person) 
     await ana.ask(f"/issue new Gift wrapping forgets the colour {options}")
 
     answer = next(m for m in await ana.messages() if m["ephemeral"] and "Created" in m["text"])
-    said = text_of(answer)
-    assert "Web Shop" in said
-    assert "Bug · High · assigned to Ana Ruiz · due <!date^" in said
-    assert f"Possible duplicate: <{office.tracker.url.rstrip('/')}/issues/{there.id}|" in said
+    text = text_of(answer)
+    assert "Web Shop" in text
+    assert "Bug · High · assigned to Ana Ruiz · due <!date^" in text
+    assert f"Possible duplicate: <{office.tracker.url.rstrip('/')}/issues/{there.id}|" in text
     assert there.subject in text_of(await ana.after(ana.press(answer, "Show issue")))
 
 

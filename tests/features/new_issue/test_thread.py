@@ -77,8 +77,8 @@ async def test_includes_the_thread_as_it_is_now(office: Office, ana: Person) -> 
 
     description, answer = await created(ana, form)
 
-    told = re.sub(r"\w{3} \d+, \d{4}, \d+:\d\d [AP]M", "TIME", description.replace("\r", ""))
-    assert told.partition("(times are in Europe/Madrid):\n\n")[2].split("\n\n") == [
+    text = re.sub(r"\w{3} \d+, \d{4}, \d+:\d\d [AP]M", "TIME", description.replace("\r", ""))
+    assert text.partition("(times are in Europe/Madrid):\n\n")[2].split("\n\n") == [
         "**Ben Okafor** · TIME",
         "It **fails** again",
         "> Error 500",
@@ -89,7 +89,7 @@ async def test_includes_the_thread_as_it_is_now(office: Office, ana: Person) -> 
         "Same here",
         "Files: shot.png",
     ]
-    assert f"[Thread in Slack]({state.base_url}archives/" in told
+    assert f"[Thread in Slack]({state.base_url}archives/" in text
     assert "a link to the rest" not in answer
     files = office.tracker.data.attachments.values()
     assert [f.filename for f in files if f.issue_id == office.newest_issue().id] == ["shop.log", "shot.png"]
@@ -133,8 +133,8 @@ async def test_says_how_to_include_a_thread_without_the_scope(office: Office, an
 
     await ana.submit(form, {"Thread": True})
 
-    said = "I can't read the thread. Ask a workspace admin to grant me the channels:history scope."
-    assert (await ana.errors())["thread"].startswith(said)
+    sentence = "I can't read the thread. Ask a workspace admin to grant me the channels:history scope."
+    assert (await ana.errors())["thread"].startswith(sentence)
     await ana.submit(form, {"Thread": False})
     await office.idle()
     assert "Thread in Slack" not in (office.newest_issue().description or "")
@@ -142,9 +142,12 @@ async def test_says_how_to_include_a_thread_without_the_scope(office: Office, an
 
 
 @pytest.mark.parametrize(
-    ("gone", "said"), [("bot", "I can't read the thread. Invite me with"), ("user", "You're no longer in")]
+    ("gone", "expected"),
+    [("bot", "I can't read the thread. Invite me with"), ("user", "You're no longer in")],
 )
-async def test_an_unreadable_thread_keeps_the_form(office: Office, ana: Person, gone: str, said: str) -> None:
+async def test_an_unreadable_thread_keeps_the_form(
+    office: Office, ana: Person, gone: str, expected: str
+) -> None:
     state, channel = office.workspace.state, office.channel_id("leadership")
     state.invite(channel, state.app.bot_user_id)
     parent = state.post(Message(state.new_ts(), channel, BEN.slack_id, "The numbers"))
@@ -156,7 +159,7 @@ async def test_an_unreadable_thread_keeps_the_form(office: Office, ana: Person, 
 
     await ana.submit(form, {"Thread": True})
 
-    assert (await ana.errors())["thread"].startswith(said)
+    assert (await ana.errors())["thread"].startswith(expected)
     assert len(office.tracker.data.issues) == count
     await ana.submit(form, {"Thread": False})
     await office.idle()

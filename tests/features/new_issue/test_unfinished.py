@@ -57,13 +57,13 @@ async def test_a_closed_form_is_continued_in_any_channel(office: Office, ana: Pe
 
     form = await continued(ana, form)
 
-    held = values_of(form)
-    assert (held["Subject"], held["Project"], held["Due date"]) == (
+    values = values_of(form)
+    assert (values["Subject"], values["Project"], values["Due date"]) == (
         "The page is blank",
         "Web Shop",
         "2030-01-02",
     )
-    assert "Since" in held["Description"]
+    assert "Since" in values["Description"]
     announced = await ana.after(ana.submit(form, {}))
     assert announced["channel"] == office.channel_id("webshop")
     assert office.newest_issue().subject == "The page is blank"
@@ -86,29 +86,29 @@ async def test_every_choice_is_kept(office: Office, ana: Person) -> None:
     await office.idle()
     await ana.close(form)
 
-    held = values_of(await continued(ana, await opened(ana, "/issue")))
+    values = values_of(await continued(ana, await opened(ana, "/issue")))
 
-    assert {label: held[label] for label in chosen} == chosen
+    assert {label: values[label] for label in chosen} == chosen
 
 
 async def test_a_choice_that_arrives_after_its_form_was_sent_is_not_kept(
     office: Office, ana: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     form, delivery = await opened(ana), office.workspace._delivery
-    deliver, held = delivery.deliver, list[JSON]()
+    deliver, payloads = delivery.deliver, list[JSON]()
 
     async def holding(kind: Kind, payload: JSON, **how: Any) -> Answer:
         if payload.get("type") != "block_actions":
             return await deliver(kind, payload, **how)
-        held.append(payload)
+        payloads.append(payload)
         return Answer("acknowledged")
 
     monkeypatch.setattr(delivery, "deliver", holding)
     await ana.type_into(form, "Subject", "Sent")
     await ana.choose(form, "Assignee", "Ana Ruiz (me)")
     await ana.after(ana.submit(form, {"Subject": "Sent"}))
-    held[1]["actions"][0]["action_ts"] = f"{time.time() + 60:.6f}"  # Slack's clock is ahead
-    await deliver("interactive", held[1], takes_answer=False)
+    payloads[1]["actions"][0]["action_ts"] = f"{time.time() + 60:.6f}"  # Slack's clock is ahead
+    await deliver("interactive", payloads[1], takes_answer=False)
     await office.idle()
 
     assert OFFER not in text_of(await opened(ana))
@@ -119,9 +119,9 @@ async def test_a_draft_survives_a_restart(office: Office, ana: Person) -> None:
     await office.stop_bot()
     await office.start_bot()
 
-    held = values_of(await continued(ana, await opened(ana, "/issue")))
+    values = values_of(await continued(ana, await opened(ana, "/issue")))
 
-    assert (held["Subject"], held["Priority"], held["Assignee"]) == (
+    assert (values["Subject"], values["Priority"], values["Assignee"]) == (
         "Typed before the crash",
         "High",
         "Ana Ruiz (me)",

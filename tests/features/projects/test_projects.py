@@ -8,9 +8,9 @@ from tests.support.reading import text_of, values_of
 async def test_lists_finds_and_shows_open_and_closed_projects(ana: Person) -> None:
     assert "*4 projects*" in text_of(await ana.ask("/tracker projects"))
     assert "Mobile App" in text_of(await ana.ask("/tracker projects mob"))
-    said = text_of(await ana.ask("/tracker project webshop"))
-    assert "*Categories*" in said
-    assert "Checkout" in said
+    text = text_of(await ana.ask("/tracker project webshop"))
+    assert "*Categories*" in text
+    assert "Checkout" in text
     assert "Closed" in text_of(await ana.ask("/tracker project old-shop"))
 
 
@@ -18,13 +18,13 @@ async def test_sets_shows_uses_and_clears_the_channels_project(ana: Person, link
     none = await ana.ask("/tracker default")
     assert "has no project that you can see" in none["text"]
     assert "Set one: `/tracker default &lt;project&gt;`" in none["text"]
-    said = await ana.after(ana.choose_in_message(none, "Mobile App"))
-    assert "now uses *Mobile App*" in text_of(said)
+    answer = await ana.after(ana.choose_in_message(none, "Mobile App"))
+    assert "now uses *Mobile App*" in text_of(answer)
 
     assert "Project: Mobile App" in text_of(await ana.ask("/issues"))
-    said = (await ana.ask("/tracker default"))["text"]
-    assert "uses *Mobile App*" in said
-    assert "`/tracker default none`" in said
+    answer = (await ana.ask("/tracker default"))["text"]
+    assert "uses *Mobile App*" in answer
+    assert "`/tracker default none`" in answer
 
     assert "no longer has a project" in (await ana.ask("/tracker default none"))["text"]
     assert "All projects" in text_of(await ana.ask("/issues"))

@@ -43,9 +43,9 @@ async def refilled(ana: Person, form: JSON, label: str, choice: str, shows: str)
 async def test_a_template_is_listed_changed_and_removed(ana: Person) -> None:
     listed = await with_template(ana, BUG)
 
-    said = text_of(listed)
-    assert "1 template in *Web Shop*" in said
-    assert "Subject starts with [Bug] · Support · High" in said
+    text = text_of(listed)
+    assert "1 template in *Web Shop*" in text
+    assert "Subject starts with [Bug] · Support · High" in text
     assert button_saying(listed["blocks"], "Remove")[1]["confirm"]["confirm"]["text"] == "Remove"
     form = await ana.form_after(ana.press(listed, "Edit"), "Edit template")
     assert values_of(form)["Priority"] == "High"

@@ -14,21 +14,21 @@ async def test_greets_only_the_person_who_invites_it(office: Office, ana: Person
 
     state.kick(channel, bot)
     await ben.command("/invite @Issue Bot")
-    said = await ben.sees(lambda message: "Thanks for inviting me" in text_of(message))
+    greeting = await ben.sees(lambda message: "Thanks for inviting me" in text_of(message))
 
-    assert said["ephemeral"]
-    assert "1. Link your Tracker account." in text_of(said)
-    assert "2. Set this channel's project: `/tracker default &lt;project&gt;`" in text_of(said)
-    assert button_saying(said["blocks"], "Link account")
+    assert greeting["ephemeral"]
+    assert "1. Link your Tracker account." in text_of(greeting)
+    assert "2. Set this channel's project: `/tracker default &lt;project&gt;`" in text_of(greeting)
+    assert button_saying(greeting["blocks"], "Link account")
     assert not [m for m in await ana.messages() if "Thanks for inviting me" in text_of(m)]
 
     await ana.ask("/tracker default webshop")
     state.kick(channel, bot)
     await ana.command("/invite @Issue Bot")
-    said = await ana.sees(lambda message: "Thanks for inviting me" in text_of(message))
+    greeting = await ana.sees(lambda message: "Thanks for inviting me" in text_of(message))
 
-    assert "1. Create an issue: `/issue new" in text_of(said)
-    assert "Link account" not in str(said["blocks"])
+    assert "1. Create an issue: `/issue new" in text_of(greeting)
+    assert "Link account" not in str(greeting["blocks"])
 
 
 @pytest.mark.parametrize("inviter", ["U0LENA0001", "U0BEN0001"])

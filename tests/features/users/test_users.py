@@ -31,8 +31,8 @@ async def test_shows_what_the_service_shows_and_forms_only_to_administrators(ana
     assert "hasn't linked an account" in text_of(await ana.ask("/tracker user @gwen"))
     for command in ("new @gwen", "edit 2"):
         await ana.command(f"/tracker user {command}")
-        said = await ana.form_saying("That didn't work", "Only Tracker administrators can create")
-        await ana.close(said)
+        form = await ana.form_saying("That didn't work", "Only Tracker administrators can create")
+        await ana.close(form)
 
 
 async def test_creates_an_account_from_a_slack_profile(office: Office, chris: Person, gwen: Person) -> None:
@@ -46,8 +46,8 @@ async def test_creates_an_account_from_a_slack_profile(office: Office, chris: Pe
     created = account_of(office, "gwen")
     assert created is not None
     assert created.must_change_passwd
-    told = await gwen.sees(lambda m: "You're linked" in text_of(m), DM)
-    assert "<@U0CHRIS01> created an account for you" in text_of(told)
+    message = await gwen.sees(lambda m: "You're linked" in text_of(m), DM)
+    assert "<@U0CHRIS01> created an account for you" in text_of(message)
     assert await linked_as(office, gwen) == "Gwen Adair"
     assert "Gwen Adair" in text_of(await gwen.ask("/tracker whoami"))
     assert created.api_key not in str(office.workspace.calls) + str(await chris.state())
@@ -57,9 +57,9 @@ async def test_creates_an_account_and_keeps_a_refused_form(office: Office, chris
     await chris.command("/tracker user new")
     typed = {"First name": "Ivo", "Last name": "Marsh", "Login": "ivo", "Email": "ivo@harbor.example"}
 
-    said = text_of(await chris.after(chris.submit(await chris.form("New account"), typed)))
+    text = text_of(await chris.after(chris.submit(await chris.form("New account"), typed)))
 
-    assert "Its owner can link it with `/tracker link`" in said
+    assert "Its owner can link it with `/tracker link`" in text
     assert account_of(office, "ivo") is not None
 
     form = await chris.form_after(chris.command("/tracker user new @gwen"), "New account")
@@ -88,8 +88,8 @@ async def test_edits_an_account_in_a_prefilled_form(office: Office, chris: Perso
     assert await chris.errors() == {"login": "Login has already been taken"}
 
     office.tracker.data.users[2].mail = "changed@elsewhere.example"  # meanwhile
-    said = text_of(await chris.after(chris.submit(await chris.form("Edit account"), {"Last name": "Ojo"})))
+    text = text_of(await chris.after(chris.submit(await chris.form("Edit account"), {"Last name": "Ojo"})))
 
-    assert "Ben Ojo" in said
+    assert "Ben Ojo" in text
     ben = office.tracker.data.users[2]
     assert (ben.lastname, ben.mail) == ("Ojo", "changed@elsewhere.example")

@@ -62,7 +62,7 @@ async def test_a_step_comments_on_an_issue(office: Office, ana: Person) -> None:
 
 
 @pytest.mark.parametrize(
-    ("step", "inputs", "said"),
+    ("step", "inputs", "expected"),
     [
         ("create_issue", WANTED | {"project": "nosuch"}, "nosuch"),
         ("create_issue", WANTED | {"project": ""}, "has no project"),
@@ -75,11 +75,11 @@ async def test_a_step_comments_on_an_issue(office: Office, ana: Person) -> None:
     ],
 )
 async def test_a_step_that_cannot_be_done_fails_with_a_sentence(
-    office: Office, ana: Person, step: str, inputs: JSON, said: str
+    office: Office, ana: Person, step: str, inputs: JSON, expected: str
 ) -> None:
     ended = await run(ana, step, **inputs)
 
-    assert said in ended["error"]
+    assert expected in ended["error"]
     assert made(office) == []
 
 
@@ -112,8 +112,8 @@ async def test_an_unlinked_person_gets_link_account_and_the_step_fails(office: O
     ended = await run(ben, "create_issue", **WANTED)
 
     assert "in the direct message I sent you" in ended["error"]
-    told = await ben.sees(lambda m: "Link account" in text_of(m), DM)
-    assert "workflow" in text_of(told)
+    message = await ben.sees(lambda m: "Link account" in text_of(m), DM)
+    assert "workflow" in text_of(message)
     assert made(office) == []
 
 

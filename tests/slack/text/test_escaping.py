@@ -18,12 +18,12 @@ UNBROKEN = re.compile(r"(?:<https://[^<>]+>|&(?:amp|lt|gt);|[^<>&])*(?:…)?", r
 
 @given(st.one_of(st.text(), st.text(alphabet="*_~`:a &<>\u2217", max_size=40)))
 def test_escaped_text_has_no_markup_and_reads_the_same(text: str) -> None:
-    shown = escape(text)
-    visible = html.unescape(html.escape(shown, quote=False)).replace("\u2060", "")
+    escaped = escape(text)
+    visible = html.unescape(html.escape(escaped, quote=False)).replace("\u2060", "")
 
-    assert not {"<", ">"} & set(shown)
-    assert re.fullmatch(r"(?:[^&]|&(?:amp|lt|gt);)*", shown, re.DOTALL)
-    shown.encode()
+    assert not {"<", ">"} & set(escaped)
+    assert re.fullmatch(r"(?:[^&]|&(?:amp|lt|gt);)*", escaped, re.DOTALL)
+    escaped.encode()
     assert line(text, 10_000).replace("\u2060", "") == " ".join(visible.split())
 
 
@@ -50,9 +50,9 @@ def test_only_http_urls_become_links(url: str, label: str, expected: str) -> Non
 
 @given(st.text(), st.text())
 def test_any_url_and_label_make_exactly_one_link(path: str, label: str) -> None:
-    shown = link(f"https://x.y/{path}", label)
+    mrkdwn = link(f"https://x.y/{path}", label)
 
-    assert re.fullmatch(r"<https://x\.y/[^<>|\s]*(?:\|[^<>\n]+)?>", shown)
+    assert re.fullmatch(r"<https://x\.y/[^<>|\s]*(?:\|[^<>\n]+)?>", mrkdwn)
 
 
 @pytest.mark.parametrize("text", ["*b*", "_i_", "~s~", "`c`", "**b**", "```c```", "(*b*)", "*a b*."])
@@ -61,7 +61,7 @@ def test_literal_text_has_no_formatting_marks(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("text", "expected"),
     [
         ("`/tracker default <project>`", "`/tracker default &lt;project&gt;`"),
         ("cf_<id>: <!channel> <#bad>", "cf_&lt;id&gt;: &lt;!channel&gt; &lt;#bad&gt;"),
@@ -69,24 +69,24 @@ def test_literal_text_has_no_formatting_marks(text: str) -> None:
         ("<@U1> in <#C1|x> <https://x.y|z> <!date^1^{date}|May>",) * 2,
     ],
 )
-def test_placeholders_in_angle_brackets_are_escaped(said: str, shown: str) -> None:
-    assert own(said) == shown
+def test_placeholders_in_angle_brackets_are_escaped(text: str, expected: str) -> None:
+    assert own(text) == expected
 
 
 def test_quoted_backticks_are_not_code() -> None:
-    said = "I know no “`x`”: write `/help`."
+    text = "I know no “`x`”: write `/help`."
 
-    assert prose(said).replace("\u2060", "") == said
-    assert prose(said).endswith("write `/help`.")
-    assert "“\u2060`\u2060x" in prose(said)
-    assert spoken(said) == "I know no “`x`”: write /help."
+    assert prose(text).replace("\u2060", "") == text
+    assert prose(text).endswith("write `/help`.")
+    assert "“\u2060`\u2060x" in prose(text)
+    assert spoken(text) == "I know no “`x`”: write /help."
 
 
 def test_stripped_text_keeps_characters_that_are_not_marks() -> None:
-    shown = f"*Bold* _it_ {day(date(2026, 7, 1))} "
-    shown += f"<https://x.y|a|b> <https://z> `c*d*` {line('*x* a_b 5 * 3 <t>')}\n```\n~code~\n```"
+    text = f"*Bold* _it_ {day(date(2026, 7, 1))} "
+    text += f"<https://x.y|a|b> <https://z> `c*d*` {line('*x* a_b 5 * 3 <t>')}\n```\n~code~\n```"
 
-    assert stripped(shown) == "Bold it Jul 1, 2026 a|b (https://x.y) https://z c*d* *x* a_b 5 * 3 <t>\n~code~"
+    assert stripped(text) == "Bold it Jul 1, 2026 a|b (https://x.y) https://z c*d* *x* a_b 5 * 3 <t>\n~code~"
 
 
 def test_bold_falls_back_to_plain_text() -> None:

@@ -91,9 +91,9 @@ def test_descriptions_convert_to_mrkdwn(convert: Callable[[str], str], text: str
 @example(text="[<!channel>](https://x.y) `<@U1>` **<!here>**")
 @example(text='"<!channel>":https://x.y @<@U1>@ *<!here>*')
 def test_descriptions_never_mention_anyone(translate: Callable[[str], str], text: str) -> None:
-    shown = translate(text)
+    mrkdwn = translate(text)
 
-    rest = LINK.sub("", shown)
+    rest = LINK.sub("", mrkdwn)
     assert "<" not in rest
     assert re.fullmatch(r"(?:[^&]|&(?:amp|lt|gt);)*", rest, re.DOTALL)
-    assert shown.count("```") % 2 == 0
+    assert mrkdwn.count("```") % 2 == 0

@@ -57,7 +57,7 @@ def test_messages_keep_their_formatting(text: str, markdown: str, textile: str |
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("# not a heading", "# not a heading"),
         ("2*3*4 a_b_c * ~ x_y", "2*3*4 a_b_c * ~ x_y"),
@@ -69,8 +69,8 @@ def test_messages_keep_their_formatting(text: str, markdown: str, textile: str |
         ("stray ` tick **x** \\*y", "stray ` tick **x** \\*y"),
     ],
 )
-def test_plain_characters_are_escaped_for_markdown(text: str, shown: str) -> None:
-    assert from_markdown(to_markdown(text)).replace("\u2060", "") == shown
+def test_plain_characters_are_escaped_for_markdown(text: str, expected: str) -> None:
+    assert from_markdown(to_markdown(text)).replace("\u2060", "") == expected
 
 
 @pytest.mark.parametrize(

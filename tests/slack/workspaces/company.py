@@ -77,7 +77,7 @@ class Company:
         """Wait until all work is done."""
         await until_so(lambda: not any(len(bot.in_flight) for bot in self.bots))
 
-    async def told(self, content: Mapping[str, Any], bot: Bot | None = None, **about: object) -> int:
+    async def send_event(self, content: Mapping[str, Any], bot: Bot | None = None, **about: object) -> int:
         """Send an event, and wait until all work is done; returns the response status."""
         status = await self.slack.event((bot or self.bot).port, content, **about)
         await self.idle()
@@ -86,5 +86,5 @@ class Company:
     async def ask(self, who: dict[str, str], text: str, bot: Bot | None = None) -> str:
         """Send `/tracker …` as a user and return the answer sent to the response URL, if any."""
         name = await self.slack.command((bot or self.bot).port, who, text)
-        await until_so(lambda: self.slack.said[name])
-        return str(self.slack.said[name][0].get("text"))
+        await until_so(lambda: self.slack.replies[name])
+        return str(self.slack.replies[name][0].get("text"))

@@ -64,7 +64,7 @@ class Slack:
     trouble: str = ""
     """What calls with a bot token get instead of an answer: a status, an error code, or `broken`."""
     calls: list[Call] = field(default_factory=list)
-    said: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    replies: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     """The answers to commands by the last part of their response URLs."""
     tokens: dict[str, Place] = field(default_factory=dict)
     """The valid tokens."""
@@ -140,11 +140,11 @@ class Slack:
             "response_url": f"{self.api_url}respond/{name}",
             **who,
         }
-        self.said[name] = []
+        self.replies[name] = []
         status, answer = await self._send(port, urlencode(form), "application/x-www-form-urlencoded")
         assert status == 200, answer
         if answer:
-            self.said[name].append(json.loads(answer))
+            self.replies[name].append(json.loads(answer))
         return name
 
     async def event(self, port: int, content: Mapping[str, Any], **about: object) -> int:
@@ -161,7 +161,7 @@ class Slack:
             return answer.status, await answer.text()
 
     async def _respond(self, request: web.Request) -> web.Response:
-        self.said[request.match_info["name"]].append(await request.json())
+        self.replies[request.match_info["name"]].append(await request.json())
         return web.Response(text="ok")
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
@@ -207,8 +207,10 @@ class Slack:
         if request.headers.get("Authorization") != f"Basic {pair}":
             return _refused("bad_client_secret")
         renewing = given.get("grant_type") == "refresh_token"
-        known, shown = (self.refresh, given.get("refresh_token")) if renewing else (self.codes, given["code"])
-        place = known.pop(str(shown), None)
+        known, secret = (
+            (self.refresh, given.get("refresh_token")) if renewing else (self.codes, given["code"])
+        )
+        place = known.pop(str(secret), None)
         if place is None:
             return _refused("invalid_refresh_token" if renewing else "invalid_code")
         number = next(self._numbers)

@@ -103,7 +103,7 @@ async def test_a_failing_workspace_delays_no_notices_of_others(company: Company,
         left = {"type": "user_change", "user": {"id": owner.user_id, "deleted": True}}
         where: dict[str, Any] = {"team_id": owner.team_id, "enterprise_id": owner.enterprise_id}
         grants = [{**where, "is_enterprise_install": place.team is None}]
-        assert await company.told(left, **where, authorizations=grants) == 200
+        assert await company.send_event(left, **where, authorizations=grants) == 200
 
     await run_due_after(company, timedelta(minutes=1))
 

@@ -40,13 +40,13 @@ async def test_the_home_tab_shows_the_account_that_commands_use(
     await slack.install(company.port, place)
     await company.link(owner, "ana")
 
-    await company.told(OPENED, **about)
+    await company.send_event(OPENED, **about)
 
     [*_, home] = slack.with_tokens_of(place, "views.publish")
-    shown = str(home.arguments["view"])
-    assert ("as *Ana Ruiz*" in shown, "My open issues" in shown) == (hers, hers)
-    assert ("Link your" in shown) is not hers
-    assert ":warning:" not in shown
+    text = str(home.arguments["view"])
+    assert ("as *Ana Ruiz*" in text, "My open issues" in text) == (hers, hers)
+    assert ("Link your" in text) is not hers
+    assert ":warning:" not in text
 
 
 async def test_the_same_ids_in_two_workspaces_are_two_requests(company: Company, slack: Slack) -> None:
@@ -83,7 +83,7 @@ async def test_deactivation_unlinks_one_user_of_one_workspace(
         await company.link(owner, "ana")
 
     for user in ({"id": "U2", "deleted": False}, {"id": "U1", "deleted": True, "team_id": of}):
-        await company.told({"type": "user_change", "user": user, "event_ts": "1.0"}, **about)
+        await company.send_event({"type": "user_change", "user": user, "event_ts": "1.0"}, **about)
 
     links = company.bot.store.links
     assert {owner for owner in owners if await links.get(owner) is None} == left

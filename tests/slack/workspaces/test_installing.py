@@ -231,8 +231,8 @@ async def test_a_lost_renewal_is_logged_while_the_old_token_works(company: Compa
         assert await _open_forms(company, slack, 1) == {old}
         assert await _open_forms(company, slack, 1) == {old}
 
-    told = [line["action"] for line in logs if line["log_level"] in ("warning", "error")]
-    assert told == ["slack.token_not_renewed", "slack.token_lost"]
+    actions = [line["action"] for line in logs if line["log_level"] in ("warning", "error")]
+    assert actions == ["slack.token_not_renewed", "slack.token_lost"]
     lost = next(line for line in logs if line["action"] == "slack.token_lost")
     assert "/slack/install" in lost["event"]
     assert lost["team"] == "T1"
@@ -256,19 +256,19 @@ async def test_readiness_and_check_report_on_all_workspaces(company: Company, sl
     assert "No workspace has installed the app yet" in (await findings())["SLACK_CLIENT_ID"]
     for place in (ONE, GROUP):
         await slack.install(company.port, place)
-    found = await findings()
-    assert found["SLACK_CLIENT_ID"] == (
+    report = await findings()
+    assert report["SLACK_CLIENT_ID"] == (
         "ok    SLACK_CLIENT_ID: 2 installed. All tokens work and have every required scope."
     )
-    assert found["SLACK_CLIENT_SECRET"].startswith("ok ")
+    assert report["SLACK_CLIENT_SECRET"].startswith("ok ")
 
     slack.revoke(GROUP)
     slack.scopes.discard("users:read")
-    found = await findings(slack_client_secret="f" * 32)
-    assert "Problems: The group (invalid_auth), " in found["SLACK_CLIENT_ID"]
-    assert "(missing scopes: users:read)." in found["SLACK_CLIENT_ID"]
-    assert "Paste the output of `issuebot manifest`" in found["SLACK_CLIENT_ID"]
-    assert "Slack returned bad_client_secret" in found["SLACK_CLIENT_SECRET"]
+    report = await findings(slack_client_secret="f" * 32)
+    assert "Problems: The group (invalid_auth), " in report["SLACK_CLIENT_ID"]
+    assert "(missing scopes: users:read)." in report["SLACK_CLIENT_ID"]
+    assert "Paste the output of `issuebot manifest`" in report["SLACK_CLIENT_ID"]
+    assert "Slack returned bad_client_secret" in report["SLACK_CLIENT_SECRET"]
     async with slack.http.get(f"http://127.0.0.1:{company.port}/readyz") as answer:
         assert (await answer.json())["slack"] is True
 

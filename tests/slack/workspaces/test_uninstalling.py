@@ -99,7 +99,7 @@ async def test_uninstalling_deletes_the_workspaces_data(
 ) -> None:
     slack.revoke(place)
 
-    await company.told(UNINSTALLED, **_of(place))
+    await company.send_event(UNINSTALLED, **_of(place))
 
     assert await _left(company) == ALL - Counter(gone)
 
@@ -109,7 +109,7 @@ async def test_uninstalling_deletes_the_workspaces_data(
 async def test_revoking_access_deletes_data(company: Company, slack: Slack, about: dict[str, Any]) -> None:
     slack.taken_out = {"T91", "T93"}
 
-    await company.told(_taken_out("T91", "T93"), **_of(GROUP) | about)
+    await company.send_event(_taken_out("T91", "T93"), **_of(GROUP) | about)
 
     gone = Counter({"T91": 6, "digest_issues": 1})  # T93 has an installation of its own
     assert await _left(company) == ALL - gone
@@ -164,7 +164,7 @@ async def test_a_revoked_token_is_reported_and_deletes_nothing(company: Company,
     slack.revoke(ONE)
 
     with capture_logs() as logs:
-        await company.told(REVOKED, **_of(ONE))
+        await company.send_event(REVOKED, **_of(ONE))
 
     assert await _left(company) == ALL
     assert [line["team"] for line in logs if line["action"] == "slack.token_revoked"] == ["T1"]
@@ -178,10 +178,10 @@ async def test_replacing_a_fixed_token_deletes_nothing(company: Company, slack: 
     await company.link(PEOPLE[0], "ana")
 
     slack.tokens = {"xoxb-new": ONE}
-    await company.told(REVOKED, bot, **_of(ONE))
+    await company.send_event(REVOKED, bot, **_of(ONE))
     renewed = await company.start(slack_bot_token="xoxb-new", **OF_ONE_WORKSPACE)
     for event in (REVOKED, UNINSTALLED):  # repeated because they weren't acknowledged in time
-        assert await company.told(event, renewed, **_of(ONE)) == 200
+        assert await company.send_event(event, renewed, **_of(ONE)) == 200
 
     assert (await _left(company))["T1"] == 1
 
@@ -191,12 +191,12 @@ async def test_uninstalling_with_a_fixed_token_deletes_the_data(company: Company
     bot = await company.start(slack_bot_token="xoxb-plain", **OF_ONE_WORKSPACE)
     for owner in PEOPLE[:2]:
         await company.link(owner, "ana")
-    await company.told(UNINSTALLED, bot, **_of(ONE))
+    await company.send_event(UNINSTALLED, bot, **_of(ONE))
     assert (await _left(company))["T1"] == 1
 
     slack.tokens.clear()
     with capture_logs() as logs:
-        await company.told(UNINSTALLED, bot, **_of(ONE))
+        await company.send_event(UNINSTALLED, bot, **_of(ONE))
 
     left = await _left(company)
     assert (left["T1"], left["T2"]) == (0, 1)
