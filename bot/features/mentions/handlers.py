@@ -4,7 +4,7 @@ import re
 from contextlib import suppress
 from functools import partial
 
-from bot.errors import NotLinked
+from bot.errors import NotLinked, ServiceError
 from bot.features.files.jobs import FileJobs, name_of
 from bot.features.help import views as help_views
 from bot.features.issues.fields import Draft
@@ -112,7 +112,7 @@ class MentionHandlers:
 
     async def _is_search(self, reply: Reply, text: str) -> bool:
         """Whether a short text is nothing but phrases of a search, with the names that the user may use."""
-        with suppress(NotLinked, UnclosedQuote, HalfPhrase):
+        with suppress(NotLinked, ServiceError, UnclosedQuote, HalfPhrase):
             parsed = Parsed(words(text), {})
             if len(parsed.words) <= SHORT:
                 known = await vocabulary_for(self.parts, reply, parsed, "search")
