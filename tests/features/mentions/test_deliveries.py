@@ -182,3 +182,13 @@ def test_a_saved_message_has_no_key(typed: str, kept: str) -> None:
     assert "blocks" not in saved["event"]
     assert saved["event"]["text"] == kept.format(key=key)
     assert saved["event"]["channel"] == GENERAL
+
+
+async def test_an_unclear_message_gets_its_buttons_although_the_service_fails(wired: Person) -> None:
+    wire = wired.office.wire
+    assert wire
+    wire.fail("503 before it", lasting=True)
+
+    reply = await Talker(wired).mention("the login page is broken")
+
+    assert "Create issue “the login page is broken”" in text_of(reply)
