@@ -130,11 +130,11 @@ class Parsed:
 
         project = next((value.text for value in options.get("project", ())), None)
         for typed, word, value in self.unknown:
-            key, error = _meaning(typed, self.known, by_name, project)
+            key, error = _meaning(typed, self.known, by_name, project, guess=guesses < PROBLEMS)
             if isinstance(error, UnknownOption):
                 guesses += 1
-                key = None if guesses > PROBLEMS or key in options else key
-                if guesses == 1 or (guesses <= PROBLEMS and not problem):
+                key = None if key in options else key
+                if guesses == 1 or not problem:
                     problems.append(problem or error)
             elif error and len(problems) < PROBLEMS:
                 problems.append(error)
@@ -232,9 +232,9 @@ def _with_quotes_closed(text: str) -> tuple[Word, ...]:
 
 
 def _meaning(
-    typed: str, known: Collection[str], fields: ByName, project: str | None
+    typed: str, known: Collection[str], fields: ByName, project: str | None, *, guess: bool
 ) -> tuple[str | None, UserError | None]:
-    """The key of the custom field, or else of the nearest option, and the error if it isn't certain."""
+    """The key of the custom field, or with a `guess` of the nearest option, and the error if it isn't certain."""
     listed = tuple(_BY_ID if key == CUSTOM_FIELD else key for key in known)
     names = [*(key for key in known if key != CUSTOM_FIELD), *filter(None, fields)]
     by_id = typed.startswith("cf") and CUSTOM_FIELD in known
@@ -242,6 +242,8 @@ def _meaning(
     try:
         if key := _custom_field(typed, fields):
             return key, None
+        if not guess:
+            return None, None
         near = _BY_ID if by_id else nearest(typed, names)
         key = near if near is None or _is_known(near, known) else _custom_field(near, fields)
         return key, UnknownOption(typed, near, listed, project)
