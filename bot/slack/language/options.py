@@ -234,7 +234,7 @@ def _with_quotes_closed(text: str) -> tuple[Word, ...]:
 def _meaning(
     typed: str, known: Collection[str], fields: ByName, project: str | None, *, guess: bool
 ) -> tuple[str | None, UserError | None]:
-    """The key of the custom field, or with a `guess` of the nearest option, and the error if it isn't certain."""
+    """The key of the custom field, or with a `guess` of the nearest option, and the error if it is unsure."""
     listed = tuple(_BY_ID if key == CUSTOM_FIELD else key for key in known)
     names = [*(key for key in known if key != CUSTOM_FIELD), *filter(None, fields)]
     by_id = typed.startswith("cf") and CUSTOM_FIELD in known
