@@ -48,7 +48,6 @@ from bot.store.vault import Vault
 RETENTION = timedelta(days=1)
 """How long completed work is remembered: Slack repeats deliveries for minutes, not hours."""
 LAST_ARRIVES = timedelta(seconds=5)  # until a request arrives that a process cut off when it stopped
-
 NOTHING_TRIED: Mapping[str, Any] = dict.fromkeys(("tried_at", "unknown_since", "searched_to", "sending"))
 
 log = structlog.get_logger(__name__)
@@ -138,12 +137,10 @@ class Jobs:
 
     async def pass_on(self, key: str, to: str) -> None:
         """Let `to` stand for the same work: it is done, or looked up first, if that is so for `key`."""
-        row = await self.database.one(select(JobRow).where(JobRow.key == key))
-        if row is None:
-            return
-        state = State.DONE if row.state == State.DONE else State.UNKNOWN
-        passed = {"key": to, "state": state, "at": row.at, "by": row.by}
-        await self.database.execute(self.database.insert(JobRow).values(passed).on_conflict_do_nothing())
+        if row := await self.database.one(select(JobRow).where(JobRow.key == key)):
+            state = State.DONE if row.state == State.DONE else State.UNKNOWN
+            passed = {"key": to, "state": state, "at": row.at, "by": row.by}
+            await self.database.execute(self.database.insert(JobRow).values(passed).on_conflict_do_nothing())
 
     async def claim_for(self, key: str, age: timedelta) -> bool:
         """Whether nobody has claimed this within `age`; True for one caller."""
