@@ -7,7 +7,7 @@ import pytest
 from bot.sandbox.tracker.server import Tracker
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import TIMEOUT_SECONDS, text_of, until
+from tests.support.reading import JSON, TIMEOUT_SECONDS, text_of, until
 from tests.support.wire import Wire
 
 NUMBER, TEXT = 12, "Same here in Safari"
@@ -62,6 +62,28 @@ async def test_an_unconfirmed_comment_is_looked_for_before_it_is_sent_again(
     assert "Commented on" in text_of(reply)
     assert written(service) == [TEXT]
     assert [a for a in wire.asked if a.startswith("PUT")] == ["PUT /issues/12.json"] * (not arrived)
+
+
+async def test_a_form_reopened_after_a_stop_adds_its_comment_once(
+    wired: Person, wire: Wire, service: Tracker
+) -> None:
+    form = await wired.form_after(wired.command(f"/issue {NUMBER} comment"), "Comment")
+    wired.office.wait(form=0.1)
+    wire.faults, wire.too_late = ["late"], TIMEOUT_SECONDS
+    await wired.submit(form, {"Comment": TEXT})
+
+    async def waiting() -> JSON | None:
+        view = (await wired.state())["views"][-1]
+        return view if written(service) and view["title"]["text"] == "One moment" else None
+
+    await wired.close(await until(waiting))
+    answer = await wired.after(wired.office.bot.stop(0.3))
+    await wired.office.start_bot()
+    await wired.press(answer, "Reopen form")
+    await wired.submit(await wired.form("Comment", lambda view: "restarted" in text_of(view)), {})
+    await wired.office.idle()
+
+    assert written(service) == [TEXT]
 
 
 OTHER = f"/issue {ANOTHER} comment {TEXT}"
