@@ -130,6 +130,17 @@ async def test_a_post_is_looked_for_only_when_it_has_arrived(digests: Digests) -
     assert len(digests.wire.called(POST)) == 1
 
 
+async def test_a_post_that_arrived_is_not_looked_for_before_the_next_one(digests: Digests) -> None:
+    await digests.add()
+    for day in (1, 2):
+        digests.report()
+        await digests.tick()
+        assert len(digests.posted()) == day
+        digests.pass_time(timedelta(days=1))
+
+    assert digests.wire.called(HISTORY) == []
+
+
 async def test_stopping_process_leaves_unsent_digests_to_others_at_once(digests: Digests) -> None:
     other = await digests.process()
     await digests.add()
