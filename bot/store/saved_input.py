@@ -20,7 +20,7 @@ from bot.store.tables import SavedInputRow
 from bot.store.vault import Vault
 
 LIFETIME = timedelta(days=1)
-Change = Callable[[dict[str, Any] | None], dict[str, Any] | None]
+Change = Callable[[dict[str, Any] | None], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,7 @@ class SavedInput:
     async def keep(self, owner: Owner, name: str, at: datetime, change: Change) -> None:
         """Keep one JSON object under a name, replacing one kept there before `at`.
 
-        `change` gets the kept object, or None if there is none or it can't be read, and returns the new one,
-        or None to change nothing.
+        `change` gets the kept object, or None if there is none or it can't be read, and returns the new one.
         """
         saved_id = _id_of(owner, name)
         statement = select(SavedInputRow.encrypted).where(_is(owner, saved_id))
@@ -58,9 +57,7 @@ class SavedInput:
             before = None
             with suppress(StoredTextError):
                 before = self._opened(owner, saved_id, connection.scalar(statement))
-            if (payload := change(before)) is None:
-                return
-            content = SecretStr(json.dumps([saved_id, payload]))
+            content = SecretStr(json.dumps([saved_id, change(before)]))
             values = {"encrypted": self.vault.encrypt(owner, content), "created_at": at}
             added = self.database.insert(SavedInputRow).values(id=saved_id, **owner.columns, **values)
             newer = SavedInputRow.created_at <= at

@@ -12,7 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.features.new_issue.unfinished import NAME, UnfinishedForm
+from bot.features.new_issue.unfinished import NAME, Kept, UnfinishedForm
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
 from bot.sandbox.workspace.model import Call, View
@@ -184,8 +184,9 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
         {"files": [{"id": "F1", "name": HERS}], "issue": hidden.id, "message": {"text": HERS, "ts": "1.1"}},
     ]
     ids = tuple([await store.saved_input.put(ANA, payload) for payload in kept])
-    unfinished = UnfinishedForm(form="", at=time.time(), subject=HERS, view={"blocks": []})
-    await store.saved_input.keep(ANA, NAME, datetime.now(UTC), lambda _: unfinished.model_dump())
+    unfinished = UnfinishedForm(form="closed", at=time.time(), subject=HERS, view={"blocks": []})
+    drafts = Kept(forms=(unfinished,)).model_dump()
+    await store.saved_input.keep(ANA, NAME, datetime.now(UTC), lambda _: drafts)
     mine = next(a for a in data.attachments.values() if a.author_id == 1 and a.issue_id)
     mine.issue_id = hidden.id
     metadata = {

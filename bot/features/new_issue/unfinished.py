@@ -54,9 +54,9 @@ class Kept(BaseModel):
 
     forms: tuple[UnfinishedForm, ...] = ()
 
-    def with_form(self, form: UnfinishedForm | None) -> "Kept | None":
-        others = [other for other in self.forms if form and other.form != form.form]
-        return Kept(forms=(form, *others[: MOST - 1])) if form else None
+    def with_form(self, form: UnfinishedForm) -> "Kept":
+        others = [other for other in self.forms if other.form != form.form]
+        return Kept(forms=(form, *others[: MOST - 1]))
 
     def without_others(self, form: str) -> "Kept":
         return Kept(forms=tuple(own for own in self.forms if own.form == form))
@@ -90,6 +90,8 @@ class UnfinishedForms:
     async def keep(self, owner: Owner, view: View, at: float) -> None:
         """Keep what a form held at Slack's time, unless it has neither subject nor description."""
         form = unfinished(view, at)
+        if form is None:
+            return
         try:
             await self._change(owner, lambda kept: kept.with_form(form), at)
         except Exception:  # keeping a draft runs in the background
@@ -104,15 +106,12 @@ class UnfinishedForms:
         """Keep these forms in place of the earlier ones."""
         await self._change(owner, lambda _: Kept(forms=tuple(filter(None, forms))))
 
-    async def _change(
-        self, owner: Owner, change: Callable[[Kept], Kept | None], at: float = math.inf
-    ) -> None:
+    async def _change(self, owner: Owner, change: Callable[[Kept], Kept], at: float = math.inf) -> None:
         """Change the forms that were kept before that time, by default now."""
         then = datetime.fromtimestamp(min(at, time.time()), UTC)
 
-        def changed(content: dict[str, Any] | None) -> dict[str, Any] | None:
-            kept = change(Kept.of(content))
-            return kept.model_dump(mode="json") if kept else None
+        def changed(content: dict[str, Any] | None) -> dict[str, Any]:
+            return change(Kept.of(content)).model_dump(mode="json")
 
         await self.saved.keep(owner, NAME, then, changed)
 

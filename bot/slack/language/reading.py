@@ -286,7 +286,7 @@ def _left_out(reader: PhraseParser, phrases: Sequence[Phrase]) -> list[Phrase]:
             and all(value.text[:1] == "!" for values in read[-1].options.values() for value in values)
         ):
             turned = {k: tuple(Token((Atom(f"!{v.text}"),)) for v in vs) for k, vs in one.options.items()}
-            one = replace(one, options=turned)  # noqa: PLW2901
+            one = replace(one, options=turned)  # noqa: PLW2901 - it stands for the phrase from here on
         read.append(one)
     return read
 
