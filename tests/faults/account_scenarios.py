@@ -116,7 +116,7 @@ submit(
     {"Last name": "{word}"},
     effect=users_changed,
     confirmation="Updated",
-    refused=NOT_ALLOWED,
+    refused=f"{NOT_ALLOWED}|There's no user",
     typed=True,
     who="chris",
 )
@@ -143,7 +143,7 @@ async def offer_to_link(s: Scene, who: str) -> JSON:
 
 command("account", "/tracker")
 command("whoami", "/tracker whoami")
-command("unlink", "/tracker unlink", effect=ana_unlinked, confirmation="is deleted")
+command("unlink", "/tracker unlink", effect=ana_unlinked, confirmation="is unlinked")
 command("link form", "/tracker link", who="ben")
 submit("submit key", "link", LINK, KEY, **LINKED)
 submit("submit key and go on", "link", LINK_FIRST, KEY, confirmation="linked as", who="ben")

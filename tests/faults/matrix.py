@@ -47,7 +47,7 @@ class Screen:
     @property
     def parts(self) -> dict[str, str]:
         """Everything on screen, by key, as text."""
-        texts = {m["ts"]: text_of(m) + m["text"] + json.dumps(m["unfurls"]) for m in self.messages}
+        texts = {m["ts"]: _shown_by_bot(m) for m in self.messages if m["is_bot"] or m["unfurls"]}
         if view := self.view:
             inputs = json.dumps(values_of(view)) if view.get("submit") else ""
             texts[view["hash"]] = f"{view['title']['text']} {text_of(view)} {view['errors'] or ''} {inputs}"
@@ -182,6 +182,12 @@ class Matrix:
                 cache._kept.clear()
                 cache.weight = 0
         bot.client.optional._missing.clear()
+
+
+def _shown_by_bot(message: JSON) -> str:
+    """Returns the text of the bot's message, or what the bot added to a person's."""
+    unfurls = json.dumps(message["unfurls"])
+    return text_of(message) + message["text"] + unfurls if message["is_bot"] else unfurls
 
 
 def _described(error: Exception) -> str:

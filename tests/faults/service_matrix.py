@@ -12,7 +12,7 @@ from bot import errors
 from bot.service.transport import Timeouts
 from tests.faults.matrix import Cell, Did, Matrix
 from tests.faults.scenarios import SCENARIOS
-from tests.faults.scene import Scene
+from tests.faults.scene import NUMBER, Scene
 from tests.support.people import KEYS
 from tests.support.reading import LOOK_EVERY, text_of
 from tests.support.wire import AFTER, Fault, Wire
@@ -29,6 +29,8 @@ UNTOUCHED = re.compile(
 UNSUPPORTED = "doesn't let me change issues"
 """The user has to make the change in the service."""
 LINK = "Link account"
+OTHER_ISSUE = re.compile(rf"^• #{NUMBER}:.*", re.MULTILINE)
+"""What the bot says of the second issue when it changes two; a scenario's effect is counted in the first."""
 NO_KEY = re.compile(r"Link account|refused your API key")
 NO_ISSUE = re.compile(r"There's no issue #\d+ in Tracker, or you can't see it")
 """What a 404 of an issue says, if it lasts while the bot looks whether the issue is there."""
@@ -199,7 +201,9 @@ class ServiceMatrix(Matrix):
             and not done
             and len(did.new) > scenario.answers,
             "it is done but not reported": made == 1 and scenario.expects_answer and not (done or unknown),
-            "it is done but reported as unchanged": made == 1 and not done and UNTOUCHED.search(reply_text),
+            "it is done but reported as unchanged": made == 1
+            and not done
+            and UNTOUCHED.search(OTHER_ISSUE.sub("", reply_text)),
             "it is done and can be looked up, but isn't reported": found_out and not (made == 1 and done),
             "it is rejected but reported as uncertain": cell.fault in DEFINITE and unknown and not sent,
             "the text is neither an answer nor an error's wording": not done

@@ -158,6 +158,7 @@ menu(
     "Leave out comments",
     effect=issues_without_comments,
     confirmation="won't quote new comments",
+    answers=2,  # the post is renewed, too
 )
 
 ALREADY = "You('re now following| already follow)"
