@@ -108,7 +108,7 @@ submit(
     typed=True,
     who="chris",
 )
-command("user edit form", "/tracker user edit 4", who="chris")
+command("user edit form", "/tracker user edit 4", who="chris", refused="There's no user")
 submit(
     "submit changed user",
     "user.edit",
