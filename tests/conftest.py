@@ -22,7 +22,7 @@ from tests.support.postgresql import PostgreSQL
 from tests.support.prepared import new_postgresql, sqlite
 
 SECONDS_TO_START_POSTGRESQL = 120
-pytest_plugins = ["tests.support.fixtures", "tests.support.sentence_page"]
+pytest_plugins = ["tests.support.fixtures", "tests.support.sentence_page", "tests.support.sqlite"]
 
 
 def pytest_xdist_auto_num_workers() -> int:

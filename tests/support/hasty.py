@@ -17,7 +17,7 @@ from bot.timings import Delays, Timings
 from tests.support.clock import SharedClock
 
 SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload([__name__])
+SERVER.set_forkserver_preload([__name__, "tests.support.sqlite"])
 
 
 @dataclass(frozen=True)
