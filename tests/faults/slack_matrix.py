@@ -134,7 +134,7 @@ class SlackMatrix(Matrix):
         return [method for method in called if method in OWN]
 
     async def check(self, cell: SlackCell) -> tuple[Did, list[str]]:
-        printed, scenario = len(self.logs.printed.getvalue()), SCENARIOS[cell.scenario]
+        printed, scenario = self.logs.printed.tell(), SCENARIOS[cell.scenario]
 
         def fail() -> None:
             self.wire.faults = [] if cell.lasting else [(cell.method, cell.fault)]

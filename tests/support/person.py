@@ -1,21 +1,26 @@
 """Users of an office.
 
 They act as in the browser, through the sandbox page's own HTTP interface, so that the bot gets every payload
-the way Slack sends it and the tests see every answer the way Slack shows it.
+the way Slack sends it. They see what the page gets, the way Slack shows it, but without its requests.
 """
 
+import asyncio
+import json
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 
+from bot.sandbox.workspace.snapshot import snapshot
 from bot.slack.surfaces.blocks import ROW
 from tests.support.office import Office
 from tests.support.reading import (
     JSON,
+    LOOK_EVERY,
     STILL_WORKING,
+    TIMEOUT_SECONDS,
     button_saying,
     input_named,
     labels_of,
@@ -24,12 +29,14 @@ from tests.support.reading import (
     rich_section,
     rich_text,
     text_of,
-    until,
     value_held,
     waiting,
 )
 
+T = TypeVar("T")
 DM = "the person's conversation with the bot"
+LOOKS_PASSED_OVER = 10
+"""How often `Person.until` doesn't look again, if Slack shows nothing new meanwhile."""
 
 
 def _crowded(state: JSON) -> Iterator[JSON]:
@@ -53,13 +60,26 @@ class Person:
 
     async def state(self) -> JSON:
         """Returns everything that the user sees: messages, views and the Home tab."""
-        version = self.office.workspace.state.version
-        if self._seen[0] != version:  # else asking again shows the same
-            url = f"{self.office.workspace.url}page/state"
-            async with self.office.http.get(url, params={"user": self.user_id}) as answer:
-                self._seen = version, await answer.json()
+        page, state = self.office.workspace._page, self.office.workspace.state
+        if self._seen[0] != state.version:  # else it shows the same
+            user = page._user(self.user_id)
+            shown = snapshot(state, user, page.service_panel, connected=True, linked=frozenset())
+            self._seen = state.version, json.loads(json.dumps(shown))
             assert not (crowded := list(_crowded(self._seen[1]))), crowded
         return self._seen[1]
+
+    async def until(self, look: Callable[[], Awaitable[T | None]]) -> T:
+        """Calls `look` whenever Slack shows something new, until it returns something, and returns that."""
+        state = self.office.workspace.state
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while True:
+                version = state.version
+                if result := await look():
+                    return result
+                for _ in range(LOOKS_PASSED_OVER):
+                    if state.version != version:
+                        break
+                    await asyncio.sleep(LOOK_EVERY)
 
     async def messages(self, channel: str | None = None) -> list[JSON]:
         """Returns the messages that the user sees in a channel."""
@@ -76,7 +96,7 @@ class Person:
         async def look() -> JSON | None:
             return next((m for m in reversed(await self.messages(channel)) if holds(m)), None)
 
-        return await until(look)
+        return await self.until(look)
 
     async def sees_no_more(self, message: JSON) -> None:
         """Delays until the message is deleted."""
@@ -84,7 +104,7 @@ class Person:
         async def gone() -> bool:
             return message["ts"] not in {m["ts"] for m in await self.messages()}
 
-        await until(gone)
+        await self.until(gone)
 
     async def direct(self) -> list[JSON]:
         """Returns the messages of the user's direct conversation with the bot."""
@@ -117,17 +137,16 @@ class Person:
 
     async def after(self, action: Any, channel: str | None = None) -> JSON:
         """Awaits `action` and returns the newest answer in the channel, a public one if there is one."""
-        before = {(m["ts"], str(m)) for m in await self.messages(channel)}
-        posted = {ts for ts, _ in before}
+        before = {m["ts"]: m for m in await self.messages(channel)}
         await action
 
         async def new() -> JSON | None:
-            fresh = [m for m in await self.messages(channel) if (m["ts"], str(m)) not in before]
+            fresh = [m for m in await self.messages(channel) if before.get(m["ts"]) != m]
             answers = [m for m in fresh if text_of(m) != STILL_WORKING]
-            public = [m for m in answers if not m["ephemeral"] and m["ts"] not in posted]
+            public = [m for m in answers if not m["ephemeral"] and m["ts"] not in before]
             return (public or answers)[-1] if answers else None
 
-        answer = await until(new)
+        answer = await self.until(new)
         if not answer["ephemeral"] or answer["text"].startswith("Created "):  # the announcement follows
             await self.office.idle()
             return await new() or answer
@@ -168,7 +187,7 @@ class Person:
             views = (await self.state())["views"]
             return views[-1] if views and holds(views[-1]) else None
 
-        return await until(top)
+        return await self.until(top)
 
     async def form(self, title: str, holds: Callable[[JSON], object] = lambda _: True) -> JSON:
         """Delays for the form with that title to be on top and loaded, with `holds` true, and returns it."""
@@ -257,13 +276,13 @@ class Person:
             home = await self.home()
             return home if home and text in text_of(home) else None
 
-        return await until(saying)
+        return await self.until(saying)
 
     async def tick_at_home(self, *texts: str) -> None:
         async def ticked() -> bool:
             return await self.tick(await self.home_saying("Tell me about"), *texts)
 
-        await until(ticked)  # the tab may be published again in between
+        await self.until(ticked)  # the tab may be published again in between
 
     async def tick(self, surface: JSON, *texts: str) -> bool:
         """Leaves ticked what says these texts, and nothing else, of a message's or the Home tab's boxes.
@@ -277,10 +296,10 @@ class Person:
 
     async def press_at_home(self, text: str) -> None:
         async def pressed() -> bool:
-            home = await until(self.home)
+            home = await self.until(self.home)
             return await self.press(home, text)
 
-        await until(pressed)  # the tab may be published again between finding the button and pressing it
+        await self.until(pressed)  # the tab may be published again between finding the button and pressing it
 
     async def errors(self) -> JSON:
         """Delays for field errors in the form on top and returns them by field."""
@@ -293,7 +312,7 @@ class Person:
         async def gone() -> bool:
             return not (await self.state())["views"]
 
-        await until(gone)
+        await self.until(gone)
 
     async def _value(self, view: JSON, block: JSON, text: Any) -> JSON:
         element, value = block["element"], {"value": text}

@@ -6,7 +6,7 @@ from typing import Any
 from bot.sandbox.workspace import payloads
 from tests.support.office import Office
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until
+from tests.support.reading import JSON, text_of
 
 BOT = "@Issue Bot"
 
@@ -41,7 +41,7 @@ class Talker:
             now = await self.messages(channel)
             return [m for m in now if m["ts"] not in before | {sent} and m["user"] != self.person.user_id]
 
-        await until(answers)
+        await self.person.until(answers)
         await self.office.idle()
         found = await answers()
         return ([message for message in found if message["ephemeral"]] or found)[-1]
