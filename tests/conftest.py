@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -22,6 +23,8 @@ from tests.support.postgresql import PostgreSQL
 from tests.support.prepared import new_postgresql, sqlite
 
 SECONDS_TO_START_POSTGRESQL = 120
+LONG = re.compile(r"tests/(faults|hostile)/|test_(said|unasked|machine|troubles)\.py")
+"""Tests of which many take long."""
 pytest_plugins = ["tests.support.fixtures", "tests.support.sentence_page", "tests.support.sqlite"]
 
 
@@ -63,8 +66,10 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Starts tests with a timeout of their own first: they take long, and no worker should end with one."""
-    items.sort(key=lambda item: item.get_closest_marker("timeout") is None)
+    """Starts tests that take long first, most of all those with a timeout of their own: no worker should end
+    with one.
+    """
+    items.sort(key=lambda item: (item.get_closest_marker("timeout") is None, not LONG.search(item.nodeid)))
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,6 @@ from bot.slack.surfaces.blocks import ROW
 from tests.support.office import Office
 from tests.support.reading import (
     JSON,
-    LOOK_EVERY,
     STILL_WORKING,
     TIMEOUT_SECONDS,
     button_saying,
@@ -35,8 +34,9 @@ from tests.support.reading import (
 
 T = TypeVar("T")
 DM = "the person's conversation with the bot"
-LOOKS_PASSED_OVER = 10
-"""How often `Person.until` doesn't look again, if Slack shows nothing new meanwhile."""
+GLANCE_EVERY, GLANCES = 0.005, 40
+"""How often `Person.until` checks whether Slack shows something new, how many times until it looks anyway.
+"""
 
 
 def _crowded(state: JSON) -> Iterator[JSON]:
@@ -76,10 +76,10 @@ class Person:
                 version = state.version
                 if result := await look():
                     return result
-                for _ in range(LOOKS_PASSED_OVER):
+                for _ in range(GLANCES):
                     if state.version != version:
                         break
-                    await asyncio.sleep(LOOK_EVERY)
+                    await asyncio.sleep(GLANCE_EVERY)
 
     async def messages(self, channel: str | None = None) -> list[JSON]:
         """Returns the messages that the user sees in a channel."""
