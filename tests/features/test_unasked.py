@@ -248,11 +248,12 @@ async def test_only_requests_are_written(office: Office, ana: Person, table: str
     ):
         await ana.command(command)
     await office.idle()
-    before, wrong = "", []
+    before, now, wrong = "", None, []
     for said, says in TABLES[table].items():
         issue.status_id, issue.assigned_to_id = NEW, None
         office.tracker.data.time_entries.clear()  # else a long day would ask
-        before = written(office)
+        if now != before:
+            before = written(office)
         typed, answer = said.format(n=issue.id), says.replace("{n}", str(issue.id))
         if typed[:1] == "/":
             seen = len(await ana.messages())
