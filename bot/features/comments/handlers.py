@@ -15,7 +15,7 @@ from bot.features.issues.buttons import CommentOnIssue
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
 from bot.features.issues.publicity import Publicity, exposure_of
-from bot.features.issues.views import open_buttons, opening
+from bot.features.issues.views import open_buttons
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.outgoing import posting
@@ -120,7 +120,7 @@ class CommentHandlers:
         await self._show(reply, metadata, text, number=number)
 
     async def _open(self, reply: Reply, metadata: CommentMetadata, text: str = "") -> None:
-        reply.fallback = opening(metadata.issue, reply.wording)
+        reply.fallback = open_buttons(metadata.issue, reply.wording) if metadata.issue else None
         await reply.open(loading(views.TITLE))
         typed = await rich_input.prefilled(text, reply.wording.text_format) if text else None
         await self._show(reply, metadata, typed)

@@ -19,7 +19,7 @@ from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import NotUnderstood, fields_of
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import ASSIGNEE, IssueNotFound, UpdatesUnsupported
-from bot.features.issues.views import open_buttons, opening
+from bot.features.issues.views import open_buttons
 from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
 from bot.features.reading import PARTS, read_with
@@ -50,11 +50,11 @@ class EditHandlers:
     def feature(self) -> Feature:
         return Feature(
             buttons={
-                EditIssue: self.edit_pressed,
+                EditIssue: lambda press, reply: self._open(reply, press.button.issue, Edit()),
                 OpenEdit: self.open_saved,
-                UndoChange: self.undo_pressed,
+                UndoChange: lambda press, reply: self._undo(reply, press.button, replace=True),
                 SetStatus: self.status_chosen,
-                AssignToMe: self.assign_pressed,
+                AssignToMe: lambda press, reply: self.assign(reply, press.button),
             },
             forms={edit_form.CALLBACK_ID: Form(self.submit, "Saving to {service}…")},
         )
@@ -67,8 +67,7 @@ class EditHandlers:
         reply.fallback = partial(self._fallback, reply, number, None, comment=typed.comment)
         edit = await self._read(reply, typed)
         if edit == Edit():
-            await reply.open(forms.loading(edit_form.title(number)))
-            await self._fill(reply, number, edit)
+            await self._open(reply, number, edit)
             return
         comment = typed.comment if edit.guessed else ""
         reply.fallback = partial(self._fallback, reply, number, edit, comment=comment)
@@ -88,8 +87,7 @@ class EditHandlers:
                 await self.editing.issues.require_unchanged(session, number, tried_at)
         edit = await self._read(reply, typed_change(text, number))
         edited = await self.editing.apply(reply.owner, number, edit)
-        if edited.assigned:
-            await self.messenger.changed(reply.owner, edited.issue)
+        await self.notify(reply, edited)
         return edited
 
     async def _read(self, reply: Reply, typed: TypedChange) -> Edit:
@@ -146,96 +144,82 @@ class EditHandlers:
     async def _tell(
         self, reply: Reply, edited: Edited, notes: Sequence[str] = (), *, replace: bool = False
     ) -> None:
-        shareable = reply.place.channel_id is not None
-        undo = await _undo_of(reply, edited)
-        message = views.edited(edited, reply.wording, undo, shareable=shareable, notes=notes)
-        await reply.privately(message, replace=replace)
+        await self._show(reply, edited, await _undo_of(reply, edited), notes=notes, replace=replace)
+        await self.notify(reply, edited)
+
+    async def _show(
+        self,
+        reply: Reply,
+        edited: Edited,
+        undo: Sequence[Element] = (),
+        *,
+        notes: Sequence[str] = (),
+        replace: bool = False,
+        back: bool = False,
+    ) -> None:
+        """Show what changed; the arguments are those of `views.edited`."""
+        shareable = reply.place.channel_id is not None and not reply.in_form
+        message = views.edited(edited, reply.wording, undo, shareable=shareable, notes=notes, back=back)
+        await reply.answer(f"#{edited.issue.id}", message, replace=replace)
+
+    async def notify(self, reply: Reply, edited: Edited) -> None:
+        """Notify somebody whom the change assigned the issue to."""
         if edited.assigned:
             await self.messenger.changed(reply.owner, edited.issue)
 
-    async def undo_pressed(self, press: ButtonPress[UndoChange], reply: Reply) -> None:
-        """*Undo* on a confirmation, which is then replaced: change back what the change made, once."""
-        await self._undo(reply, press.button, replace=True)
-
     async def _undo(self, reply: Reply, undo: UndoChange, *, replace: bool) -> None:
+        """*Undo* on a confirmation, which is then replaced: change back what the change made, once."""
         done = UserError("You've already undone this change.")
-        reply.fallback = opening(undo.issue, reply.wording)
+        reply.fallback = open_buttons(undo.issue, reply.wording)
         async with reply.claim(f"undo:{undo.id}", done):
             edited = await self.editing.undo(reply.owner, undo.issue, undo.back, undo.after)
-        shareable = reply.place.channel_id is not None
-        message = views.edited(edited, reply.wording, shareable=shareable, back=True)
-        if reply.in_form:
-            await reply.show(forms.result(f"#{undo.issue}", message.blocks))
-        else:
-            await reply.privately(message, replace=replace)
+        await self._show(reply, edited, replace=replace, back=True)
 
     async def status_chosen(self, press: ButtonPress[SetStatus], reply: Reply) -> None:
         """*Status* on a card, which is then shown again: also after a refusal, since it shows the choice."""
         number, status = press.button.issue, press.button.status
-        reply.fallback = opening(number, reply.wording)
+        reply.fallback = open_buttons(number, reply.wording)
         try:
             edited = await self.editing.apply(reply.owner, number, Edit(values={"status": f"#{status}"}))
         except (WrongField, Refused):
             with suppress(BotError):
                 await self.cards.show(reply, number, again=True)
             raise
-        if reply.in_form:
-            await self._show(reply, edited)
-            return
         await self._tell(reply, edited)
-        with suppress(BotError):  # the user has the reply already
-            await self.cards.show(reply, number, again=True)
-
-    async def _show(self, reply: Reply, edited: Edited) -> None:
-        """Show what changed in a form."""
-        message = views.edited(edited, reply.wording, await _undo_of(reply, edited), shareable=False)
-        await reply.show(forms.result(f"#{edited.issue.id}", message.blocks))
-
-    async def assign_pressed(self, press: ButtonPress[AssignToMe], reply: Reply) -> None:
-        await self.assign(reply, press.button)
+        if not reply.in_form:
+            with suppress(BotError):  # the user has the reply already
+                await self.cards.show(reply, number, again=True)
 
     async def assign(self, reply: Reply, assign: AssignToMe) -> None:
         """*Assign to me*: change the assignee, unless it is somebody whom the user didn't agree to replace.
         Then ask.
         """
         number, confirmed = assign.issue, assign.holder is not None
-        in_form = reply.in_form or reply.place.home
-        reply.fallback = opening(number, reply.wording)
-        if in_form and not confirmed:
+        reply.fallback = open_buttons(number, reply.wording)
+        if (reply.in_form or reply.place.home) and not confirmed:
             await reply.open(forms.loading(f"#{number}"))
         opened = {ASSIGNEE.name: fingerprint(str(assign.holder)) if confirmed else fingerprint()}
         try:
             edited = await self.editing.apply(reply.owner, number, Edit(values={"to": "me"}), opened)
         except EditConflict as error:
             question = views.assign_instead(error.editable.issue, reply.wording)
-            if in_form:
-                await reply.show(forms.result(f"#{number}", question.blocks))
-            else:
-                await reply.privately(question, replace=confirmed)
+            await reply.answer(f"#{number}", question, replace=confirmed)
             return
-        if in_form:
-            await self._show(reply, edited)
-        else:
-            await self._tell(reply, edited, replace=confirmed)
+        await self._tell(reply, edited, replace=confirmed)
 
     # The form
-
-    async def edit_pressed(self, press: ButtonPress[EditIssue], reply: Reply) -> None:
-        """*Edit* on a card, in a row or on a post."""
-        await reply.open(forms.loading(edit_form.title(press.button.issue)))
-        await self._fill(reply, press.button.issue, Edit())
 
     async def open_saved(self, press: ButtonPress[OpenEdit], reply: Reply) -> None:
         """*Open form*: the form with the change that was typed."""
         saved = press.button
-        await reply.open(forms.loading(edit_form.title(saved.issue)))
-        await self._fill(reply, saved.issue, saved.edit, warning=saved.warning, wrong=saved.wrong)
+        await self._open(reply, saved.issue, saved.edit, warning=saved.warning, wrong=saved.wrong)
 
-    async def _fill(
+    async def _open(
         self, reply: Reply, number: int, edit: Edit, *, warning: str = "", wrong: tuple[str, ...] = ()
     ) -> None:
-        """Show the issue's values in the open form, and over them those of `edit`."""
-        reply.fallback = opening(number, reply.wording)
+        """Open the form right away, then show the issue's values in it, and over them those of `edit`."""
+        await reply.open(forms.loading(edit_form.title(number)))
+        reply.fallback = open_buttons(number, reply.wording)
         editable, target, errors = await self.editing.editable(reply.owner, number, edit)
         more = [sentence for sentence in map(reply.wording.sentence, errors) if sentence not in warning]
         view = edit_form.edit_form(
@@ -260,14 +244,9 @@ class EditHandlers:
 
         if reply.place.channel_id:
             return FormResult(then=partial(self._tell, reply, edited))
-        undo = await _undo_of(reply, edited)
-        blocks = views.edited(edited, reply.wording, undo, shareable=False).blocks
-
-        async def tell() -> None:
-            if edited.assigned:
-                await self.messenger.changed(reply.owner, edited.issue)
-
-        return FormResult(view=forms.result(f"#{edited.issue.id}", blocks), then=tell)
+        blocks = views.edited(edited, reply.wording, await _undo_of(reply, edited), shareable=False).blocks
+        view = forms.result(f"#{edited.issue.id}", blocks)
+        return FormResult(view=view, then=partial(self.notify, reply, edited))
 
     def _conflict(self, reply: Reply, error: EditConflict) -> FormResult:
         """Return the form with the current issue and the user's input over it."""

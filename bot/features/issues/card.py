@@ -3,7 +3,7 @@
 from datetime import date
 
 from bot.features.issues import views
-from bot.features.issues.buttons import FollowIssue, SetStatus, ShowMore
+from bot.features.issues.buttons import FollowIssue, SetStatus, ShareIssue, ShowMore
 from bot.features.issues.issues import IssueDetails
 from bot.features.issues.publicity import seemed_public
 from bot.service.client import UPDATE_ISSUE
@@ -79,10 +79,10 @@ def card(
     follows = button("Follow", FollowIssue(issue=issue.id))
     if shareable and not issue.is_private:
         public = seemed_public(issue, project)
-        first.append(views.share_button(issue, public=public))
+        first.append(views.exposing(ShareIssue(issue=issue.id), issue, public=public))
         if thread:
             follow = FollowIssue(issue=issue.id, thread=thread)
-            follows = views.exposing(views.FOLLOW, follow, issue, "Follow", public=public)
+            follows = views.exposing(follow, issue, public=public)
     first.append(follows)
     blocks += rows(views.issue_buttons(issue.id, wording, *first, mine=details.mine), f"issue-{issue.id}")
     return Message(f"#{issue.id} {line(issue.subject)} · {views.kind(issue)}", tuple(blocks))

@@ -48,16 +48,12 @@ class IssueHandlers:
     def feature(self) -> Feature:
         return Feature(
             buttons={
-                ShowIssue: self.show_pressed,
-                ShowMore: self.show_pressed,
+                ShowIssue: lambda press, reply: self.show(reply, press.button.issue),
+                ShowMore: lambda press, reply: self.show(reply, press.button.issue, whole=True),
                 ShareIssue: self.share_pressed,
                 ShareListedIssue: self.share_pressed,
             }
         )
-
-    async def show_pressed(self, press: ButtonPress[ShowIssue | ShowMore], reply: Reply) -> None:
-        """*Show*; *Show more* replaces the card with one that has the whole description."""
-        await self.show(reply, press.button.issue, whole=isinstance(press.button, ShowMore))
 
     async def show(self, reply: Reply, number: int, *, whole: bool = False, again: bool = False) -> None:
         """Show an issue's card, only to the user; a `whole` one, or one shown `again`, replaces the card."""
@@ -66,10 +62,7 @@ class IssueHandlers:
             await reply.open(forms.loading(f"#{number}"))
         details = await self.issues.show(reply.owner, number)
         message = await self._card(reply, details, shareable=not in_form, whole=whole)
-        if in_form:
-            await reply.show(forms.result(f"#{number}", message.blocks))
-        else:
-            await reply.privately(message, replace=whole or again)
+        await reply.answer(f"#{number}", message, replace=whole or again)
 
     async def options(self, request: OptionsRequest, reply: Reply, *, own_first: bool = False) -> list[JSON]:
         """Issues of all projects by number or subject; `own_first` as in `Issues.suggest`."""

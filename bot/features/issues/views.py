@@ -3,11 +3,10 @@
 The actions are the same ones in the same order on an issue's card, in rows and on posts.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 
-from bot.errors import BotError
 from bot.features.issues import buttons
 from bot.features.issues.creating import Created
 from bot.features.issues.fields import Field, FieldType, ResolvedValue
@@ -68,26 +67,13 @@ def issue_buttons(number: int, wording: Wording, *first: Element, mine: bool = F
     """The buttons of an issue, which may be assigned to the user already (`mine`)."""
     known = _actions(number, wording, None if mine else buttons.AssignToMe(issue=number))
     others = [button(text, carries) for text, carries in known]
-    return [*first, *others, link_button(*_page(number, wording))]
+    return [*first, *others, link_button(*page(number, wording))]
 
 
 def open_buttons(number: int, wording: Wording, *more: Element) -> Block:
     """Buttons for an issue's card, for its page in the service, and `more`."""
     show = button("Show issue", buttons.ShowIssue(issue=number))
-    return actions([show, link_button(*_page(number, wording)), *more], block_id=f"open-{number}")
-
-
-def opening(number: int | None, wording: Wording) -> Callable[[BotError], Awaitable[Block | None]]:
-    """Offers the buttons of an issue below an error, if the issue is known."""
-
-    async def open_it(_: BotError) -> Block | None:
-        return open_buttons(number, wording) if number else None
-
-    return open_it
-
-
-def open_option(number: int, wording: Wording) -> JSON:
-    return menu_link(*_page(number, wording))
+    return actions([show, link_button(*page(number, wording)), *more], block_id=f"open-{number}")
 
 
 def row_menu(number: int, wording: Wording, *, share: bool, mine: bool) -> Element:
@@ -145,18 +131,15 @@ def _menu(
     """A menu with all actions, or with as many as there's room for, `last` and *More actions*."""
     known = _actions(number, wording, assign)
     options = [*first, *(menu_option(text, carries) for text, carries in known)]
-    options.append(menu_link(*_page(number, wording)))
+    options.append(menu_link(*page(number, wording)))
     if len(options) + len(last) > room:
         more = menu_option("More actions", buttons.ShowIssue(issue=number))
         return menu([*options[: room - 1 - len(last)], *last, more])
     return menu([*options, *last])
 
 
-def page_link(number: int, wording: Wording) -> Element:
-    return link_button(*_page(number, wording))
-
-
-def _page(number: int, wording: Wording) -> tuple[str, str]:
+def page(number: int, wording: Wording) -> tuple[str, str]:
+    """The text and the URL of what opens an issue in the service."""
     return f"Open in {wording.service}", wording.url(number)
 
 
@@ -213,9 +196,10 @@ def with_reason(
             why = "I didn't post this in the channel because the issue was meant to be private."
         case _:
             why = not_posted(announced)
-    hidden = announced is PostOutcome.HIDDEN
-    share = [actions([share_button(issue, public=False)])] if hidden else []
-    return Message(answer.text, (*answer.blocks, context(prose(why)), *share))
+    blocks = [*answer.blocks, context(prose(why))]
+    if announced is PostOutcome.HIDDEN:
+        blocks.append(actions([exposing(buttons.ShareIssue(issue=issue.id), issue, public=False)]))
+    return Message(answer.text, tuple(blocks))
 
 
 def created(
@@ -378,16 +362,11 @@ def format_size(size: int) -> str:
     return f"{kilobytes} KB" if kilobytes < KILOBYTE else f"{size / KILOBYTE**2:.1f} MB"
 
 
-def share_button(issue: Issue, *, public: bool) -> Element:
-    return exposing(SHARE, buttons.ShareIssue(issue=issue.id), issue, "Share", public=public)
-
-
-def exposing(
-    text: str, carries: buttons.ShareIssue | buttons.FollowIssue, issue: Issue, verb: str, *, public: bool
-) -> Element:
+def exposing(carries: buttons.ShareIssue | buttons.FollowIssue, issue: Issue, *, public: bool) -> Element:
     """A button that shows an issue to others. Unless everyone can see it, it asks first, and carries the
     project that the user then agrees to show.
     """
+    text, verb = (SHARE, "Share") if isinstance(carries, buttons.ShareIssue) else (FOLLOW, "Follow")
     if public:
         return button(text, carries)
     carries = carries.model_copy(update={"agreed": issue.project.id if issue.project else None})

@@ -23,7 +23,6 @@ from bot.features.issues.publicity import Publicity
 from bot.features.link_cards import views
 from bot.features.link_cards.details import EDITABLE, EntityDetails, LinkDetails
 from bot.features.link_cards.views import edit_of
-from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
 from bot.service.conventions import issue_number
 from bot.service.models import Journal, Ref
@@ -50,7 +49,7 @@ class LinkHandlers:
         self.parts, self.conversations = parts, parts.platform.conversations
         self.details, self.editing = parts.shared(LinkDetails), parts.shared(Editing)
         self.edits, self.comments = parts.shared(EditHandlers), parts.shared(CommentHandlers)
-        self.publicity, self.messenger = parts.shared(Publicity), parts.shared(AssignmentMessenger)
+        self.publicity = parts.shared(Publicity)
 
     def feature(self) -> Feature:
         return Feature(
@@ -256,8 +255,8 @@ class LinkHandlers:
             answer = await self._details(reply, number, done)
         if not await self._present(reply, form, answer):
             await reply.privately(edited(done, reply.wording, shareable=False) if done else sentence(text))
-        if done and done.assigned:
-            await self.messenger.changed(reply.owner, done.issue)
+        if done:
+            await self.edits.notify(reply, done)
 
 
 def _number(about: JSON) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 
 from bot.features.issues.buttons import CommentOnIssue
-from bot.features.issues.views import change_text, listed, page_link, quoted, title
+from bot.features.issues.views import change_text, listed, page, quoted, title
 from bot.features.notices.reads import IssueNews, News, NewsEntry
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Change
@@ -17,6 +17,7 @@ from bot.slack.surfaces.blocks import (
     button,
     context,
     filled,
+    link_button,
     option,
     plain,
     section,
@@ -84,7 +85,7 @@ def notice(texts: Sequence[str], read: IssueNews, wording: Wording, today: date 
     if (more := len(texts) - PARAGRAPHS) > 0:
         blocks.append(context(f"And {more} more. Open the issue to read everything."))
     comment = [] if wording.lacks(UPDATE_ISSUE) else [button("Comment", CommentOnIssue(issue=issue.id))]
-    buttons = actions([*comment, page_link(issue.id, wording), _mute(issue.id, on=True)])
+    buttons = actions([*comment, link_button(*page(issue.id, wording)), _mute(issue.id, on=True)])
     return Message("\n".join([*texts[:PARAGRAPHS], title(issue, wording)]), (*blocks, row, buttons))
 
 

@@ -4,7 +4,7 @@ from datetime import date
 
 from bot.features.comments.views import CommentWithMessage
 from bot.features.files.views import AttachFromMessage
-from bot.features.issues.views import listed, open_option, title
+from bot.features.issues.views import listed, page, title
 from bot.features.related.related import RelatedMatches
 from bot.features.search.views import NEW_SEARCH
 from bot.service.client import UPDATE_ISSUE
@@ -18,6 +18,7 @@ from bot.slack.surfaces.blocks import (
     context,
     divider,
     menu,
+    menu_link,
     menu_option,
     section,
 )
@@ -83,7 +84,7 @@ def _menu(issue: Issue, wording: Wording, job: str, *, files: bool) -> JSON:
         options.append(menu_option("Attach files", AttachFromMessage(issue=issue.id, job=job)))
     if not issue.is_private:
         options.append(menu_option("Share in thread", ShareInThread(issue=issue.id, job=job)))
-    return menu([*options, open_option(issue.id, wording)])
+    return menu([*options, menu_link(*page(issue.id, wording))])
 
 
 def question(issue: Issue, wording: Wording, job: str) -> JSON:

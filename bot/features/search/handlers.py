@@ -20,7 +20,7 @@ from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, Element, Message, actions
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult, loading
-from bot.slack.surfaces.interaction import ButtonPress, FormSubmission, Shortcut, SlashCommand
+from bot.slack.surfaces.interaction import ButtonPress, FormSubmission, Shortcut
 
 PAGES = (
     *(
@@ -46,7 +46,7 @@ class SearchHandlers:
 
     def feature(self) -> Feature:
         return Feature(
-            commands={"issues": self.command},
+            commands={"issues": lambda command, reply: self.search_for(reply, command.text)},
             shortcuts={"search_issues": self.open_form},
             buttons={
                 **dict.fromkeys(PAGES, self.page_pressed),
@@ -55,9 +55,6 @@ class SearchHandlers:
             },
             forms={"search": Form(self.submit, "Searching…", repeatable=True)},
         )
-
-    async def command(self, command: SlashCommand, reply: Reply) -> None:
-        await self.search_for(reply, command.text)
 
     async def search_for(self, reply: Reply, text: str) -> None:
         page = views.ResultsPage(query=text)
@@ -72,11 +69,7 @@ class SearchHandlers:
 
     async def page_pressed(self, press: ButtonPress[views.ResultsPage], reply: Reply) -> None:
         """Replace the results with another page, or with those of a changed search."""
-        results = await self._page(reply, press.button)
-        if reply.in_form:
-            await reply.show(forms.result("Search results", results.blocks))
-        else:
-            await reply.privately(results, replace=True)
+        await reply.answer("Search results", await self._page(reply, press.button), replace=True)
 
     async def open_form(self, asked: Shortcut | ButtonPress[views.OpenSearchForm], reply: Reply) -> None:
         """Open the search form from the global shortcut or the Home tab, or with the filters of a search."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot.access.accounts import Session
 from bot.access.projects import KnownProject
-from bot.errors import BotError, UserError
+from bot.errors import UserError
 from bot.features.issues.issues import Issues
 from bot.features.issues.views import issue_option
 from bot.features.parts import Parts
@@ -25,7 +25,7 @@ from bot.slack.incoming.feature import Feature, Form
 from bot.slack.outgoing.messages import writer
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import rich_input
-from bot.slack.surfaces.blocks import JSON, Block, button_row
+from bot.slack.surfaces.blocks import JSON, button_row
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, Destination, FormSubmission, OptionsRequest
 from bot.store.plans import TemplateContent
@@ -82,11 +82,7 @@ class TemplateHandlers:
 
     async def save_issue(self, reply: Reply, number: int, name: str) -> None:
         """`/issue template save 42 as bug-report`; an error offers the form, filled in."""
-
-        async def form(_: BotError) -> Block:
-            return button_row("Open form", NewTemplate(project=0, issue=number, name=name))
-
-        reply.fallback = form
+        reply.fallback = button_row("Open form", NewTemplate(project=0, issue=number, name=name))
         saved = await self.templates.save_issue(reply.owner, number, name, reply.wording.text_format)
         await self._show(reply, saved[0], views.saved(saved[1], new=True))
 

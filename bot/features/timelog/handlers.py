@@ -14,7 +14,7 @@ from bot.features.help import views as help_views
 from bot.features.issues.buttons import OpenTimeForm
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.publicity import Exposure, Publicity
-from bot.features.issues.views import opening
+from bot.features.issues.views import open_buttons
 from bot.features.parts import Parts
 from bot.features.reading import vocabulary
 from bot.features.timelog import commands, views
@@ -103,8 +103,9 @@ class TimelogHandlers:
         await self._answer(reply, request)
 
     async def _fallback(self, reply: Reply, error: BotError) -> Block | None:
-        issue = error.issue if isinstance(error, commands.WhoLogged) else None
-        return await opening(issue, reply.wording)(error) or await reply.correction(error)
+        if isinstance(error, commands.WhoLogged) and error.issue:
+            return open_buttons(error.issue, reply.wording)
+        return await reply.correction(error)
 
     async def _answer(self, reply: Reply, request: commands.TimelogRequest) -> None:
         match request:
@@ -385,11 +386,7 @@ class TimelogHandlers:
     async def delete_pressed(self, press: ButtonPress[views.DeleteTime], reply: Reply) -> None:
         """*Delete entry*, below a confirmation or in the form: delete the entry and its post."""
         entry = await self.timelog.one(reply.owner, press.button.entry)
-
-        async def elsewhere(_: BotError) -> Block:
-            return views.elsewhere(entry, reply.wording)
-
-        reply.fallback = elsewhere
+        reply.fallback = views.elsewhere(entry, reply.wording)
         if reply.in_form:
             await reply.show(loading("Delete entry"))
         await self.timelog.delete(reply.owner, entry)

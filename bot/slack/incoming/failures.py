@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any, Protocol
 
 import structlog
@@ -260,7 +259,7 @@ async def _below(reply: Reply, error: BotError) -> list[Block]:
     below, buttons = [typed(line)] if line and " " in line else [], None
     if reply.fallback:
         try:
-            buttons = await reply.fallback(error)
+            buttons = await reply.fallback(error) if callable(reply.fallback) else reply.fallback
         except Exception as failed:  # noqa: BLE001 - it is logged, and the command is given back
             log_failure("fallback not offered", "failure.no_fallback", failed)
     if isinstance(error, ZoneUnknown):
@@ -273,7 +272,7 @@ ANSWERABLE_FOR = timedelta(minutes=30)  # how long Slack accepts answers at a `r
 TOLD_FOR = timedelta(days=1)  # drafts and records of completed work aren't kept longer
 
 
-async def _asked(channel_id: str, at: datetime, _: BotError) -> Block:
+def _asked(channel_id: str, at: datetime) -> Block:
     where = f" in <#{channel_id}>" if channel_id[:1] in {"C", "G"} else ""
     return context(f"You asked for it {moment(at)}{where}.")
 
@@ -343,7 +342,7 @@ class CrashRecovery:
             reply = reply.at(Destination.from_json(modal.metadata.get("place")))
         if late:  # an ephemeral message reaches only who is looking at the conversation
             reply = reply.at(Destination())
-            reply.fallback = partial(_asked, interaction.place.channel_id or "", late)
+            reply.fallback = _asked(interaction.place.channel_id or "", late)
         if reply.in_form and modal:  # if the user has moved on in the form, nothing was lost
             text = reply.wording.sentence(Interrupted())
             over = None if shows_progress(interaction.name) else modal.hash

@@ -28,7 +28,7 @@ from bot.slack.outgoing.stored import StoredPosts
 from bot.slack.surfaces.blocks import JSON, Block, Element, Message, actions, button, sentence, shortened
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.drafts import RESUMES, ResumeRequest, SavedDraft, saveable
-from bot.slack.surfaces.forms import notice
+from bot.slack.surfaces.forms import notice, result
 from bot.slack.surfaces.interaction import (
     ButtonPress,
     Destination,
@@ -133,8 +133,8 @@ class Reply:
     """Set once a form's write succeeded: the form must not act again, whatever fails after that."""
     give_back: bool = field(default=True, init=False)
     """Whether an error quotes the typed command; not if it may contain a key."""
-    fallback: Callable[[BotError], Awaitable[Block | None]] | None = field(default=None, init=False)
-    """Makes the buttons below an error, such as *Open form* with the user's text."""
+    fallback: Callable[[BotError], Awaitable[Block | None]] | Block | None = field(default=None, init=False)
+    """The buttons below an error, or what makes them, such as *Open form* with the user's text."""
     progress: Callable[[], str] | None = field(default=None, init=False)
     """How far a form's work is, in mrkdwn, if its handler can tell."""
 
@@ -270,6 +270,13 @@ class Reply:
             log.info("form is closed", action="form.gone", error=reason(error) or "no answer")
             return False
         return True
+
+    async def answer(self, title: str, message: Message, *, replace: bool = False) -> None:
+        """Reply where the user asked: in the form, or the one that is open for the Home tab, or privately."""
+        if self.in_form or self.place.home:
+            await self.show(result(title, message.blocks))
+        else:
+            await self.privately(message, replace=replace)
 
     async def open(self, view: JSON, *, for_anyone: bool = False) -> None:
         """Show a form on top of the form whose button the user chose, if any."""
