@@ -12,7 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.features.new_issue.unfinished import NAME, Kept, UnfinishedForm
+from bot.features.new_issue.unfinished import NAME, UnfinishedForm
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
 from bot.sandbox.workspace.model import Call, View
@@ -185,7 +185,7 @@ async def begun(office: Office, watched: Watched, stranger: Stranger) -> Target:
     ]
     ids = tuple([await store.saved_input.put(ANA, payload) for payload in kept])
     unfinished = UnfinishedForm(form="closed", at=time.time(), subject=HERS, view={"blocks": []})
-    drafts = Kept(forms=(unfinished,)).model_dump()
+    drafts = {"forms": [unfinished.model_dump()]}
     await store.saved_input.keep(ANA, NAME, datetime.now(UTC), lambda _: drafts)
     mine = next(a for a in data.attachments.values() if a.author_id == 1 and a.issue_id)
     mine.issue_id = hidden.id

@@ -103,10 +103,7 @@ class Comments:
         if comment.permalink and any(comment.permalink in entry.notes for entry in before.journals):
             raise AddedAlready(number)
 
-        async with self.files.claimed(session, before, batch):
-            uploads = await self.files.upload(session, batch)
-            if uploads:
-                session = await self.access.accounts.reverified(session)  # files may take minutes
+        async with self.files.uploading(session, before, batch) as (session, uploads):
             for file in batch.in_state(FileState.UPLOADED):
                 file.state = FileState.ATTACHING
             commented = await self._send(session, before, comment, uploads)

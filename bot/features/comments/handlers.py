@@ -14,8 +14,8 @@ from bot.features.files.views import progress
 from bot.features.issues.buttons import CommentOnIssue
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
-from bot.features.issues.publicity import Publicity, exposure_of
-from bot.features.issues.views import open_buttons
+from bot.features.issues.publicity import exposure_of
+from bot.features.issues.views import open_buttons, this_message
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.outgoing import posting
@@ -47,7 +47,7 @@ class CommentMetadata(Metadata):
 class CommentHandlers:
     def __init__(self, parts: Parts) -> None:
         self.comments, self.jobs = parts.shared(comments.Comments), parts.shared(FileJobs)
-        self.issues, self.publicity = parts.shared(IssueHandlers), parts.shared(Publicity)
+        self.issues = parts.shared(IssueHandlers)
 
     def feature(self) -> Feature:
         return Feature(
@@ -246,13 +246,9 @@ class CommentHandlers:
                 await reply.privately(views.commented(done, wording, text))
                 return
             announced: PostOutcome | None = None
-            meant_private = await self.publicity.meant_private(number)
-            if done.certain and not (done.private or done.issue.is_private or meant_private):
-                by, thread = (await reply.profile()).name, reply.place.thread_ts
-                announced, _ = await reply.post(
-                    views.announced(done, wording, by, permalink, thread),
-                    partial(self.publicity.may_post, reply.owner, exposure),
-                )
+            if done.certain and not done.private:
+                did = f"added {this_message(permalink)} to"
+                announced = await self.issues.announce_action(reply, exposure, did)
             await reply.privately(views.added(done, wording, announced))
 
         return FormResult(then=tell)

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from bot.features.comments.comments import Commented, Target
-from bot.features.issues.views import action_post, issue_option, title, with_reason
+from bot.features.issues.views import issue_option, title, with_reason
 from bot.slack.outgoing.outcomes import PostOutcome
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, Message, section, shortened
 from bot.slack.surfaces.buttons import Button, Number
 from bot.slack.surfaces.drafts import SavedDraft
-from bot.slack.text.mrkdwn import escape, line, link
+from bot.slack.text.mrkdwn import escape, line
 from bot.slack.text.wording import Wording
 
 TITLE = "Comment"
@@ -92,15 +92,6 @@ def added(done: Commented, wording: Wording, announced: PostOutcome | None) -> M
     if done.exposed or not done.certain:
         return answer
     return with_reason(answer, issue, announced, private=done.private)
-
-
-def announced(
-    done: Commented, wording: Wording, by: str, permalink: str | None, thread: str | None
-) -> Message:
-    """The post, in a thread, about a message that `by` added to an issue."""
-    message = link(permalink, "this message") if permalink else "this message"
-    text = f"{line(by)} added {message} to {title(done.issue, wording)}"
-    return action_post(text, done.issue, wording, thread)
 
 
 def _answer(done: Commented, wording: Wording, text: str) -> Message:

@@ -341,10 +341,7 @@ class Editing:
         except Refused as error:
             project_id, assignee = editable.catalog.project_id, target.values.get("to")
             raise await explained(self.access, owner, error, project_id, assignee) from None
-        not_taken = tuple(
-            replace(one, kept=one in service_changes(target.values, target.custom, before))
-            for one in service_changes(target.values, target.custom, after)
-        )
+        not_taken = service_changes(target.values, target.custom, after, before)
         missed = target.new_to(after).names
         taken = [name for name in target.by_name if name not in missed]
         changed = _changes(taken, after, values, current_values(after))

@@ -164,16 +164,17 @@ class Files:
         self.issues.check_supported(number)
         if batch.again:
             batch.match(issue.attachments, session.user_id, batch.since)
-        async with self.claimed(session, issue, batch):
-            uploads = await self.upload(session, batch)
+        async with self.uploading(session, issue, batch) as (session, uploads):
             if uploads:
-                session = await self.access.accounts.reverified(session)  # files may take minutes
                 await self._put(session, number, batch)
         await self._match_attachments(session, number, batch)
 
     @asynccontextmanager
-    async def claimed(self, session: Session, issue: Issue, batch: Batch) -> AsyncIterator[None]:
-        """Hold the waiting files for this issue; afterward free those that are certainly not attached.
+    async def uploading(
+        self, session: Session, issue: Issue, batch: Batch
+    ) -> AsyncIterator[tuple[Session, tuple[UploadInput, ...]]]:
+        """Hold the waiting files for this issue, and upload them; afterward free those that are certainly not
+        attached. Gives what attaches the uploaded ones, and the session to do that with.
 
         Files that are on the issue already, or that another request attaches, end at once. Raises
         ServiceError.
@@ -186,7 +187,9 @@ class Files:
             if any(not claim.won or claim.tried_at for claim in claims.values()):
                 now = await self.issues.one(session, issue.id)  # attached since the issue was read?
                 await self._look_up(session, claims, now.attachments)
-            yield
+            uploads = await self.upload(session, batch)
+            # Files may take minutes.
+            yield await self.access.accounts.reverified(session) if uploads else session, uploads
         finally:
             for file, claim in claims.items():
                 await self.access.store.jobs.settle(claim, SETTLED.get(file.state))

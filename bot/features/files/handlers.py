@@ -16,7 +16,7 @@ from bot.features.issues.buttons import OpenFilesForm
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
 from bot.features.issues.publicity import Publicity
-from bot.features.issues.views import action_post, issue_option
+from bot.features.issues.views import issue_option, this_message
 from bot.features.parts import Parts
 from bot.slack.incoming.failures import finish, follow
 from bot.slack.incoming.feature import Feature, Form
@@ -29,6 +29,7 @@ from bot.slack.surfaces.drafts import message_saveable
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, Destination, FormSubmission, Shortcut
 from bot.slack.surfaces.view import Metadata
+from bot.spelling import counted
 
 log = structlog.get_logger(__name__)
 
@@ -201,15 +202,10 @@ class FileHandlers:
         except (ServiceError, UserError) as error:
             log.info("files not announced", action="files.not_announced", error=type(error).__name__)
             return
-        issue, announced = exposure.issue, None
-        if issue is None:
-            return
-        if not (issue.is_private or await self.publicity.meant_private(number)):
-            by, link = await reply.profile(), await posting.permalink(reply.slack, reply.place, message)
-            text = views.announced(issue, count, reply.wording, by.name, link)
-            post = action_post(text, issue, reply.wording, reply.place.thread_ts)
-            announced, _ = await reply.post(post, partial(self.publicity.may_post, reply.owner, exposure))
-        if answer := views.attached(issue, count, reply.wording, announced):
+        permalink = await posting.permalink(reply.slack, reply.place, message)
+        did = f"attached {counted(count, 'file')} from {this_message(permalink)} to"
+        announced = await self.issues.announce_action(reply, exposure, did)
+        if exposure.issue and (answer := views.attached(exposure.issue, count, reply.wording, announced)):
             await reply.privately(answer)
 
 

@@ -157,12 +157,6 @@ def results(number: int, rows: Sequence[Block], wording: Wording, retry: str | N
     return Message("\n".join(lines), tuple(blocks))
 
 
-def announced(issue: Issue, count: int, wording: Wording, by: str, permalink: str | None) -> str:
-    """Return the announcement, as mrkdwn, of a message's files that `by` attached to an issue."""
-    message = link(permalink, "this message") if permalink else "this message"
-    return f"{line(by)} attached {counted(count, 'file')} from {message} to {title(issue, wording)}"
-
-
 def attached(issue: Issue, count: int, wording: Wording, announced: PostOutcome | None) -> Message | None:
     """The private reply to the user who attached a message's files, if that wasn't announced."""
     text = f"Attached {counted(count, 'file')} to {title(issue, wording)}."

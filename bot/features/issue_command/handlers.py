@@ -20,12 +20,12 @@ from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import Draft, NotUnderstood
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, Issues
-from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.opening import FormOpening, OpenDraft
 from bot.features.notices.handlers import NoticeHandlers
 from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
 from bot.features.reading import read_with, vocabulary_for
+from bot.features.related.related import Duplicates
 from bot.features.search.handlers import SearchHandlers
 from bot.features.search.views import search_button
 from bot.features.templates.handlers import TemplateHandlers

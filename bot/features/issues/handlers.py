@@ -32,6 +32,7 @@ from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message, sentence
 from bot.slack.surfaces.interaction import ButtonPress, OptionsRequest
 from bot.slack.text.message_text import issue_named, text_of
+from bot.slack.text.mrkdwn import line
 from bot.slack.workspaces.slack_errors import SLACK_FAILED
 
 READ = 15  # messages of a thread that are read: as many as Slack gives any app at once (docs/slack.md)
@@ -197,6 +198,18 @@ class IssueHandlers:
         follow = FollowIssue(issue=issue.id, created=True) if reply.place.thread_ts else None
         post = kept if followed else views.posted(does, issue, reply.wording, made.mention, follow)
         return await reply.post(post, may_post)
+
+    async def announce_action(self, reply: Reply, exposure: Exposure, did: str) -> PostOutcome | None:
+        """Post where the user asked that they `did` something to an issue (mrkdwn), if everyone can see it.
+
+        Returns None for one that is private, or was meant to be.
+        """
+        issue = exposure.issue
+        if issue is None or issue.is_private or await self.publicity.meant_private(issue.id):
+            return None
+        did = f"{line((await reply.profile()).name)} {did}"
+        post = views.action_post(did, issue, reply.wording, reply.place.thread_ts)
+        return (await reply.post(post, partial(self.publicity.may_post, reply.owner, exposure)))[0]
 
     @staticmethod
     async def announced_since(reply: Reply, number: int, since: datetime) -> Announcement | None:

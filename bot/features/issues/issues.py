@@ -365,20 +365,28 @@ class ServiceChange:
 
 
 def service_changes(
-    meant: Mapping[str, ResolvedValue | None], custom_fields: Sequence[CustomFieldInput], got: Issue
+    meant: Mapping[str, ResolvedValue | None],
+    custom_fields: Sequence[CustomFieldInput],
+    got: Issue,
+    before: Issue | None = None,
 ) -> tuple[ServiceChange, ...]:
-    """The values, by option key, that the service replaced or dropped, except privacy."""
+    """The values, by option key, that the service replaced or dropped, except privacy; `before` is an issue
+    that had others.
+    """
     changes = []
     for key, requested in meant.items():
         if (field := CHANGEABLE.get(key)) and not same(requested, answer := field.answered(got)):
-            changes.append(ServiceChange(field.label, field, requested, answer))
+            kept = before is not None and field.answered(before) == answer
+            changes.append(ServiceChange(field.label, field, requested, answer, kept))
     answers = {custom.id: custom for custom in got.custom_fields}
+    previous = {custom.id: texts(custom) for custom in before.custom_fields} if before else {}
     for custom in custom_fields:
         saved = answers.get(custom.id)
         asked, values = texts(custom), texts(saved)
         if sorted(values) != sorted(asked):
             label = saved.name if saved else f"cf_{custom.id}"
-            changes.append(ServiceChange(label, None, ", ".join(asked) or None, ", ".join(values) or None))
+            requested, answer = ", ".join(asked) or None, ", ".join(values) or None
+            changes.append(ServiceChange(label, None, requested, answer, previous.get(custom.id) == values))
     return tuple(changes)
 
 

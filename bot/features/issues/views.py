@@ -173,9 +173,14 @@ def posted(
     return Message(text, (summary, *more))
 
 
-def action_post(text: str, issue: Issue, wording: Wording, thread: str | None) -> Message:
-    """Return the post of another action on an issue, in a thread, as mrkdwn, with its menu."""
+def action_post(did: str, issue: Issue, wording: Wording, thread: str | None) -> Message:
+    """The post of another action on an issue, such as `Ana added this message to`, as mrkdwn, in a thread."""
+    text = f"{did} {title(issue, wording)}"
     return Message(text, (section(text, post_menu(issue.id, wording, thread=thread)),))
+
+
+def this_message(permalink: str | None) -> str:
+    return link(permalink, "this message") if permalink else "this message"
 
 
 def with_reason(

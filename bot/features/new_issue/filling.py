@@ -16,10 +16,10 @@ from bot.features.issues.field_inputs import names_in
 from bot.features.issues.fields import DESCRIPTION, Draft, resolved
 from bot.features.new_issue import form as create_form
 from bot.features.new_issue import long_description, thread
-from bot.features.new_issue.duplicates import Duplicates
 from bot.features.new_issue.form import FormState, NewIssueMetadata
 from bot.features.new_issue.thread import ThreadInclusion
 from bot.features.parts import Parts
+from bot.features.related.related import Duplicates
 from bot.features.templates.applying import applied, own_subject, with_headings
 from bot.features.templates.templates import Templates
 from bot.slack.outgoing.messages import writer

@@ -49,7 +49,7 @@ class CreateFormHandlers:
 
     def __init__(self, parts: Parts) -> None:
         self.parts, self.pauses = parts, Debouncer(parts.delays.typing)
-        self.unfinished = UnfinishedForms(parts.store.saved_input, parts.store.jobs)
+        self.unfinished = parts.shared(UnfinishedForms)
         self.issues, self.filling = parts.shared(Issues), parts.shared(FormFilling)
         self.jobs, self.files = parts.shared(FileJobs), parts.shared(Files)
         self.inclusion, self.creator = parts.shared(ThreadInclusion), parts.shared(IssueCreator)

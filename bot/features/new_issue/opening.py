@@ -47,7 +47,7 @@ class FormOpening:
     def __init__(self, parts: Parts) -> None:
         self.parts, self.jobs, self.issues = parts, parts.shared(FileJobs), parts.shared(Issues)
         self.inclusion, self.filling = parts.shared(ThreadInclusion), parts.shared(FormFilling)
-        self.unfinished = UnfinishedForms(parts.store.saved_input, parts.store.jobs)
+        self.unfinished = parts.shared(UnfinishedForms)
 
     def feature(self) -> Feature:
         return Feature(

@@ -2,15 +2,15 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import structlog
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from bot.access.access import Access
 from bot.errors import StoredTextError
 from bot.features.issues.buttons import ContinueDraft, DiscardDraft
 from bot.features.issues.fields import DESCRIPTION
@@ -21,9 +21,8 @@ from bot.slack.surfaces.blocks import JSON, Block, actions, button, section, sho
 from bot.slack.surfaces.interaction import form_claim
 from bot.slack.surfaces.view import View
 from bot.slack.text.mrkdwn import line
-from bot.store.jobs import Jobs
 from bot.store.owner import Owner
-from bot.store.saved_input import LIFETIME, SavedInput
+from bot.store.saved_input import LIFETIME
 
 log = structlog.get_logger(__name__)
 
@@ -49,38 +48,25 @@ class UnfinishedForm(BaseModel):
         return [section(text, block_id=OFFER), actions(buttons, block_id=CHOICES)]
 
 
-class Kept(BaseModel):
-    """A user's last forms, the latest first."""
-
-    forms: tuple[UnfinishedForm, ...] = ()
-
-    def with_form(self, form: UnfinishedForm) -> "Kept":
-        others = [other for other in self.forms if other.form != form.form]
-        return Kept(forms=(form, *others[: MOST - 1]))
-
-    def without_others(self, form: str) -> "Kept":
-        return Kept(forms=tuple(own for own in self.forms if own.form == form))
-
-    @classmethod
-    def of(cls, content: dict[str, Any] | None) -> "Kept":
-        with suppress(ValidationError):  # of another version
-            return cls.model_validate(content or {})
-        return cls()
+FORMS = TypeAdapter(tuple[UnfinishedForm, ...])
+"""What is kept of a user: their last forms, the latest first."""
 
 
-@dataclass(frozen=True)
+Change = Callable[[Sequence[UnfinishedForm]], Sequence[UnfinishedForm]]
+
+
 class UnfinishedForms:
     """Each user's last forms; a form's claim tells whether its issue is created."""
 
-    saved: SavedInput
-    jobs: Jobs
+    def __init__(self, access: Access) -> None:
+        self.saved, self.jobs = access.store.saved_input, access.store.jobs
 
     async def offered(self, owner: Owner, form: str) -> UnfinishedForm | None:
         """What a form can continue: the latest other one whose issue isn't created."""
         content = None
         with suppress(StoredTextError):  # of other encryption keys
             content = await self.saved.kept(owner, NAME)
-        for kept in Kept.of(content).forms:
+        for kept in _forms_in(content):
             if kept.form == form or kept.at < time.time() - LIFETIME.total_seconds():
                 continue
             if not await self.jobs.is_done(form_claim(owner, kept.form, CALLBACK_ID)):
@@ -93,27 +79,35 @@ class UnfinishedForms:
         if form is None:
             return
         try:
-            await self._change(owner, lambda kept: kept.with_form(form), at)
+            await self._change(
+                owner, lambda kept: [form, *(one for one in kept if one.form != form.form)], at
+            )
         except Exception:  # keeping a draft runs in the background
             log.exception("draft not kept", action="draft.not_kept")
 
     async def discard(self, owner: Owner, view: View) -> None:
         """Forget what a form offered to continue."""
         form = NewIssueMetadata.of(view).form
-        await self._change(owner, lambda kept: kept.without_others(form))
+        await self._change(owner, lambda kept: [one for one in kept if one.form == form])
 
     async def put(self, owner: Owner, *forms: UnfinishedForm | None) -> None:
         """Keep these forms in place of the earlier ones."""
-        await self._change(owner, lambda _: Kept(forms=tuple(filter(None, forms))))
+        await self._change(owner, lambda _: list(filter(None, forms)))
 
-    async def _change(self, owner: Owner, change: Callable[[Kept], Kept], at: float = math.inf) -> None:
+    async def _change(self, owner: Owner, change: Change, at: float = math.inf) -> None:
         """Change the forms that were kept before that time, by default now."""
         then = datetime.fromtimestamp(min(at, time.time()), UTC)
 
         def changed(content: dict[str, Any] | None) -> dict[str, Any]:
-            return change(Kept.of(content)).model_dump(mode="json")
+            return {"forms": FORMS.dump_python(tuple(change(_forms_in(content))[:MOST]), mode="json")}
 
         await self.saved.keep(owner, NAME, then, changed)
+
+
+def _forms_in(content: dict[str, Any] | None) -> tuple[UnfinishedForm, ...]:
+    with suppress(ValidationError):  # of another version
+        return FORMS.validate_python((content or {}).get("forms", ()))
+    return ()
 
 
 def unfinished(view: View, at: float) -> UnfinishedForm | None:

@@ -1,4 +1,4 @@
-"""Finds the issues that a message may be about, with the requesting user's key.
+"""Finds the issues that a message may be about, and possible duplicates of a new one, with the user's key.
 
 The service finds only subjects with all words of a query, so the bot searches for each of the message's most
 distinctive words separately and concurrently. The fewer issues have a word, the more it counts.
@@ -21,7 +21,8 @@ from typing import Literal
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.projects import KnownProject
-from bot.features.issues.issues import Issues
+from bot.features.issues.creating import Source
+from bot.features.issues.issues import IssueNotFound, Issues
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue, Page
@@ -39,6 +40,10 @@ LONG_NUMBER = 4
 READ = 6_000  # how many characters of a text are read
 MAX_WORDS = 200  # how many words of a text count
 IN_SUBJECT = 2.0  # how much more a word counts in a subject than in a description
+MAX_DUPLICATES = 3
+SEARCHED = 3  # words of a subject that are searched for
+SIMILAR_CANDIDATES = 15
+SIMILAR = 0.5  # how similar a subject has to be
 _COMMON = """
 about above after again all also and another any anybody anyone anything are aren around ask asked
 asks back because been before being below between both bug but call came can cannot cant come comes
@@ -214,3 +219,52 @@ def stems(subject: str, description: str, sought: AbstractSet[str]) -> Stems:
 
 def _stems(text: str) -> set[str]:
     return {stem(word) for word in _WORD.findall(text)}
+
+
+class Duplicates:
+    def __init__(self, access: Access) -> None:
+        self.access, self.issues = access, access.shared(Issues)
+
+    async def find(
+        self, session: Session, subject: str, project_id: int | None, source: Source | None
+    ) -> tuple[tuple[Issue, ...], tuple[Issue, ...]]:
+        """Issues created from the same message, and similar ones in the project."""
+        made, similar = await asyncio.gather(
+            self._of_message(session, source), self.similar(session, subject, project_id)
+        )
+        numbers = {issue.id for issue in made}
+        return made, tuple(issue for issue in similar if issue.id not in numbers)
+
+    async def _of_message(self, session: Session, source: Source | None) -> tuple[Issue, ...]:
+        if source is None:
+            return ()
+        made = await self.access.store.created_issues.from_message(
+            session.owner.team_id, source.channel_id, source.ts
+        )
+        issues = []
+        for one in made:
+            try:
+                issues.append(await self.issues.one(session, one.issue_id))
+            except IssueNotFound:  # someone else's private issue
+                continue
+        return tuple(issues)
+
+    async def similar(self, session: Session, subject: str, project_id: int | None) -> tuple[Issue, ...]:
+        """Open issues in the project with a similar subject, the most similar first."""
+        words = telling_words(subject)[:SEARCHED]
+        if not words or project_id is None:
+            return ()
+        pages = await with_words(
+            self.access.client, session, words, project_id, status="open", most=SIMILAR_CANDIDATES
+        )
+        candidates = {issue.id: issue for page in pages for issue in page.items}
+        rated = [(similarity(subject, issue.subject), issue) for issue in candidates.values()]
+        similar = [(rate, issue) for rate, issue in rated if rate >= SIMILAR]
+        similar.sort(key=lambda pair: (-pair[0], -pair[1].id))
+        return tuple(issue for _, issue in similar[:MAX_DUPLICATES])
+
+
+def similarity(one: str, other: str) -> float:
+    """How similar two subjects are, from 0 to 1: the share of telling words that they have in common."""
+    ours, theirs = (set(telling_words(text)) for text in (one, other))
+    return 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours and theirs else 0.0

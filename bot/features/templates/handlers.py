@@ -1,6 +1,5 @@
 """Lists a project's templates, and adds, changes and removes them."""
 
-import hashlib
 from contextlib import suppress
 from dataclasses import replace
 
@@ -28,6 +27,7 @@ from bot.slack.surfaces import rich_input
 from bot.slack.surfaces.blocks import JSON, button_row
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, Destination, FormSubmission, OptionsRequest
+from bot.spelling import fingerprint
 from bot.store.plans import TemplateContent
 from bot.store.templates import Template
 
@@ -71,7 +71,7 @@ class TemplateHandlers:
                     original = await self.templates.to_copy(session, chosen, issue)
                     rich = await _rich(reply, original.description)
                     entered = replace(entered, chosen=choices_of(original), description=rich)
-                    copied = _fingerprint(await _text(reply, rich))
+                    copied = fingerprint(key(await _text(reply, rich)))
             metadata = TemplateMetadata(place=reply.place.as_json(), project_id=chosen.id, copied=copied)
             view = await self._form(reply, session, chosen, entered, metadata)
         await reply.show(view)
@@ -114,7 +114,7 @@ class TemplateHandlers:
                 template=template.id,
                 channel=template.channel_id,
             )
-            metadata = metadata.model_copy(update={"written": _hashed(await _text(reply, description))})
+            metadata = metadata.model_copy(update={"written": fingerprint(await _text(reply, description))})
             entered = views.values_of(template, description)
             view = await self._form(reply, session, project, entered, metadata)
         await reply.show(view)
@@ -135,10 +135,10 @@ class TemplateHandlers:
         async with self.accounts.reading(reply.owner) as session:
             project = await self.projects.by_id(session, metadata.project_id)
             issue = await self.templates.to_copy(session, project, press.button.issue)
-            kept = "" if _fingerprint(typed) == metadata.copied else typed.strip()
+            kept = "" if fingerprint(key(typed)) == metadata.copied else typed.strip()
             copied = await _rich(reply, "\n\n".join(filter(None, (kept, issue.description))))
             entered = replace(entered, chosen={**entered.chosen, **choices_of(issue)}, description=copied)
-            metadata = metadata.model_copy(update={"copied": _fingerprint(await _text(reply, copied))})
+            metadata = metadata.model_copy(update={"copied": fingerprint(key(await _text(reply, copied)))})
             view = await self._form(reply, session, project, entered, metadata)
         await reply.show(view)
 
@@ -153,7 +153,7 @@ class TemplateHandlers:
         metadata, entered = TemplateMetadata.of(form.view), views.entered_in(form.view.json)
         here = (reply.place.channel_id or "") if entered.here else ""
         description = await _text(reply, entered.description)
-        if metadata.template and _hashed(description) == metadata.written:
+        if metadata.template and fingerprint(description) == metadata.written:
             before = await self.templates.stored(reply.owner, metadata.template)
             description = before.content.description if before else description
         template = Template(
@@ -193,12 +193,3 @@ async def _text(reply: Reply, rich: JSON | None) -> str:
 
 async def _rich(reply: Reply, text: str | None) -> JSON | None:
     return await rich_input.prefilled(text, reply.wording.text_format) if text else None
-
-
-def _fingerprint(text: str) -> str:
-    """Return a hash that changes with a description's text, but not with its markup."""
-    return _hashed(key(text))
-
-
-def _hashed(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
