@@ -27,19 +27,15 @@ class HomeHandlers:
     def feature(self) -> Feature:
         return Feature(events={"app_home_opened": self.opened})
 
-    async def publish(self, reply: Reply) -> None:
-        """Publish the tab again after an action on it."""
-        await self.show(reply, None, again=True)
-
     async def opened(self, event: Event, reply: Reply) -> None:
         """Publish the Home tab when the user opens it, but not for the app's other tabs."""
         if event.event.get("tab") == "home":
-            await self.show(reply, (event.event.get("view") or {}).get("private_metadata"))
+            await self.publish(reply, (event.event.get("view") or {}).get("private_metadata"), again=False)
 
-    async def show(self, reply: Reply, state: str | None, *, again: bool = False) -> None:
+    async def publish(self, reply: Reply, state: str | None = None, *, again: bool = True) -> None:
         """Publish the user's tab twice: right away from the database, then with their open issues.
 
-        The first is skipped if `again` is set or if `state`, the current tab's state, matches the user's.
+        The first is skipped `again`, after an action on the tab, or if the user's is the `state` that it has.
         """
         stored = await self._stored(reply.owner)
         if stored is None:

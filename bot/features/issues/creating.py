@@ -104,14 +104,20 @@ class IssueCreator:
         unread = Exposure(None, project.id)
         publicity = self.publicity.read_or_hidden(session, unread) if announced else None
         reading = asyncio.create_task(publicity) if publicity else None
+        beside = [task for task in (looking, reading) if task]
         try:
             issue = await self._once(session, new, attempted_at, upload)
-            alike, exposure = await asyncio.gather(_found(looking, ()), _found(reading, unread))
+            if beside:
+                await asyncio.wait(beside, timeout=MEANWHILE_SECONDS)
         except Refused as error:
             raise await self._refused(error, meant) from None
         finally:
-            await _canceled(looking, reading)
-        return await self._made(meant, source, issue, exposure.about(issue), alike)
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
+
+        exposure = _read_beside(reading, unread).about(issue)
+        return await self._made(meant, source, issue, exposure, _read_beside(looking, ()))
 
     async def find(
         self, owner: Owner, draft: fields.Draft, channel: Channel | None, since: datetime, source: Source
@@ -234,19 +240,15 @@ class IssueCreator:
             log.exception("created issue not recorded", action="issue.not_remembered", issue=issue.id)
 
 
-async def _found(looking: asyncio.Task[T] | None, otherwise: T) -> T:
-    """What was found; `otherwise` after an error or timeout."""
-    try:
-        return await asyncio.wait_for(looking, MEANWHILE_SECONDS) if looking else otherwise
-    except (ServiceError, UserError, TimeoutError):
+def _read_beside(task: asyncio.Task[T] | None, otherwise: T) -> T:
+    """What a task has read that is over; `otherwise` if it took too long, or failed."""
+    if task is None or task.cancelled():
         return otherwise
-    except Exception:  # the issue is created by now, and its answer matters more
-        log.exception("not looked up beside the create", action="issue.not_looked_up_beside")
-        return otherwise
-
-
-async def _canceled(*tasks: asyncio.Task[Any] | None) -> None:
-    started = [task for task in tasks if task]
-    for task in started:
-        task.cancel()
-    await asyncio.gather(*started, return_exceptions=True)
+    error = task.exception()
+    if error is None:
+        return task.result()
+    if not isinstance(
+        error, ServiceError | UserError
+    ):  # the issue is created by now, and its answer matters more
+        log.error("not looked up beside the create", action="issue.not_looked_up_beside", exc_info=error)
+    return otherwise

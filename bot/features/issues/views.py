@@ -76,12 +76,6 @@ def open_buttons(number: int, wording: Wording, *more: Element) -> Block:
     return actions([show, link_button(*page(number, wording)), *more], block_id=f"open-{number}")
 
 
-def row_menu(number: int, wording: Wording, *, share: bool, mine: bool) -> Element:
-    share_option = [menu_option(SHARE, buttons.ShareListedIssue(issue=number))] if share else []
-    assign = None if mine else buttons.AssignToMe(issue=number)
-    return _menu(number, wording, share_option, assign, room=MENU_OPTIONS)
-
-
 def post_menu(
     number: int,
     wording: Wording,
@@ -311,8 +305,12 @@ def listed(
     facts = [name(field) for field in ("project", "tracker", "status", "priority", "assigned_to")]
     facts += [due(issue, today), ":lock: private" if issue.is_private else ""]
     below = cut(" · ".join(fact for fact in facts if fact), ROW)  # ten rows fit into a message
-    mine, share = bool(issue.assigned_to and issue.assigned_to.id == me), shareable and not issue.is_private
-    menu = menu or row_menu(issue.id, wording, share=share, mine=mine)
+    if menu is None:
+        share = menu_option(SHARE, buttons.ShareListedIssue(issue=issue.id))
+        first = [share] if shareable and not issue.is_private else []
+        mine = issue.assigned_to is not None and issue.assigned_to.id == me
+        assign = None if mine else buttons.AssignToMe(issue=issue.id)
+        menu = _menu(issue.id, wording, first, assign, room=MENU_OPTIONS)
     return section(f"*{title(issue, wording)}*\n{below}".rstrip(), menu)
 
 

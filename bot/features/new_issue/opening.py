@@ -54,7 +54,7 @@ class FormOpening:
             shortcuts={"create_issue": self.open_create, "issue_from_message": self.open_from_message},
             buttons={
                 OpenIssueForm: self.open_create,
-                UseTemplate: self.open_from_template,
+                UseTemplate: lambda press, reply: self.open_form(reply, press.button.draft),
                 CreateFromMessage: self.open_with_message,
                 NewIssueWithFiles: self.open_with_files,
                 OpenDraft: self.open_draft,
@@ -64,11 +64,6 @@ class FormOpening:
     async def open_create(self, _: Shortcut | ButtonPress[Any], reply: Reply) -> None:
         """The global shortcut, and the button on the Home tab."""
         await self.open_form(reply, Draft())
-
-    async def open_from_template(self, press: ButtonPress[UseTemplate], reply: Reply) -> None:
-        """*Use template* in the list of templates."""
-        use = press.button
-        await self.open_form(reply, Draft(project=f"#{use.project}", template=f"#{use.template}"))
 
     async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         """The message shortcut: the form filled from the message, announced in its thread."""

@@ -28,8 +28,8 @@ class ProjectHandlers:
         return Feature(
             buttons={
                 views.NAME_TYPED: self.name_typed,
-                MakeDefault: self.default_pressed,
-                ShowProject: self.show_pressed,
+                MakeDefault: lambda press, reply: self.set_default(reply, str(press.button.project)),
+                ShowProject: lambda press, reply: self.show(reply, str(press.button.project)),
             },
             forms={"project.new": Form(self.submit, "Creating the project in {service}…")},
         )
@@ -46,9 +46,6 @@ class ProjectHandlers:
             return
         description = await reply.wording.mrkdwn(project.description)
         await reply.privately(views.project(project, reply.wording, description))
-
-    async def show_pressed(self, press: ButtonPress[ShowProject], reply: Reply) -> None:
-        await self.show(reply, str(press.button.project))
 
     async def set_default(self, reply: Reply, name: str) -> None:
         channel = reply.own_channel
@@ -70,9 +67,6 @@ class ProjectHandlers:
         channel = reply.own_channel
         await self.projects.clear_default(reply.owner, channel)
         await reply.privately(views.default_cleared(channel))
-
-    async def default_pressed(self, press: ButtonPress[MakeDefault], reply: Reply) -> None:
-        await self.set_default(reply, str(press.button.project))
 
     async def _offer(
         self, reply: Reply, error: AmbiguousName | UnknownName, action: type[MakeDefault | ShowProject]

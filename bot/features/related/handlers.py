@@ -28,7 +28,7 @@ class RelatedHandlers:
             shortcuts={"find_from_message": self.find_from_message},
             buttons={
                 FindRelated: self.find_pressed,
-                SearchEverywhere: self.everywhere_pressed,
+                SearchEverywhere: self.find_pressed,
                 ShareInThread: self.share_pressed,
             },
         )
@@ -40,19 +40,16 @@ class RelatedHandlers:
         )
         await self._show(reply, matches, job_id, files=bool(message.get("files")))
 
-    async def find_pressed(self, press: ButtonPress[FindRelated], reply: Reply) -> None:
-        """*Find related issues* below a reply: those that the saved message may be about."""
-        await reply.open(loading(views.TITLE))
+    async def find_pressed(self, press: ButtonPress[FindRelated | SearchEverywhere], reply: Reply) -> None:
+        """*Find related issues* below a reply: those that the saved message may be about. *Search all
+        projects* replaces the list.
+        """
+        everywhere = isinstance(press.button, SearchEverywhere)
+        if not everywhere:
+            await reply.open(loading(views.TITLE))
         job = await self.jobs.message(reply, press.button.job)
-        matches = await self._find(reply, job.message)
+        matches = await self._find(reply, job.message, everywhere=everywhere)
         await self._show(reply, matches, press.button.job, files=bool(job.files))
-
-    async def everywhere_pressed(self, press: ButtonPress[SearchEverywhere], reply: Reply) -> None:
-        """*Search all projects*: replace the list with one of all projects."""
-        job_id = press.button.job
-        job = await self.jobs.message(reply, job_id)
-        matches = await self._find(reply, job.message, everywhere=True)
-        await self._show(reply, matches, job_id, files=bool(job.files))
 
     async def share_pressed(self, press: ButtonPress[ShareInThread], reply: Reply) -> None:
         """*Share in thread*: post the issue there; ask first unless everyone can see it."""

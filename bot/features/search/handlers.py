@@ -127,4 +127,4 @@ class SearchHandlers:
 def _words(page: views.ResultsPage) -> list[Element]:
     """*Search for “…”*, unless the words were searched for or may be a key."""
     searched = WORDS in page.changes or types_key(page.query)
-    return [] if searched else [views.as_words(page, page.query)]
+    return [] if searched else [views.offer(WORDS, page, page.query)]

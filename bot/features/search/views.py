@@ -166,7 +166,7 @@ def results(
     """
     searched, issues = results.searched, results.page.items
     description = context(cut(" · ".join(_description(searched)), DESCRIPTION_LENGTH))
-    offers = [_offer(change, page, searched.query.everything) for change in results.offers]
+    offers = [offer(change, page, searched.query.everything) for change in results.offers]
 
     if not issues and not results.offset:
         drops = [change.partition("=")[2] for change in results.offers if change.startswith("drop=")]
@@ -215,7 +215,7 @@ def _turned(kind: type[ResultsPage], page: ResultsPage, offset: int, before: tup
     return kind(query=page.query, changes=page.changes, offset=offset, before=before)
 
 
-def _offer(change: Change, page: ResultsPage, words: str) -> Element:
+def offer(change: Change, page: ResultsPage, words: str) -> Element:
     """The button that searches with one more change; `words` are all that were typed."""
     name, _, value = change.partition("=")
     again = ResultsPage(query=page.query, changes=(*page.changes, change))
@@ -235,10 +235,6 @@ def search_button(text: str) -> Element:
     """The button that searches for a text that was typed elsewhere, its phrases included but no keys."""
     text = without_typed_key(text)
     return button(f"Search for “{cut(text, WORDS_SHOWN)}”", SearchInstead(query=text))
-
-
-def as_words(page: ResultsPage, words: str) -> Element:
-    return _offer(WORDS, page, words)
 
 
 def name_choice(kind: str, offers: Sequence[tuple[str, Change]], page: ResultsPage) -> list[Element]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from bot.access.catalog import Catalog
 from bot.access.projects import KnownProject
 from bot.features.issues.field_inputs import field_input
-from bot.features.issues.fields import DESCRIPTION
+from bot.features.issues.fields import DESCRIPTION, Draft
 from bot.features.templates.applying import TEMPLATED
 from bot.features.templates.templates import NAME_LENGTH
 from bot.service.models import Ref
@@ -61,6 +61,10 @@ class UseTemplate(Button):
     action = "template.use"
     project: Number
     template: Number
+
+    @property
+    def draft(self) -> Draft:
+        return Draft(project=f"#{self.project}", template=f"#{self.template}")
 
 
 class ChooseTemplate(Button):
