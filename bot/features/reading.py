@@ -113,7 +113,7 @@ async def vocabulary_for(
             project = next((value.text for value in found.options.get("project", ())), None)
     more, (fields, problem) = await asyncio.gather(
         vocabulary(*about, project, reply.channel, kinds - {"project"}),
-        _fields(parts, reply, project) if parsed.unknown else _none(),
+        _fields(parts, reply, parsed, project),
     )
     return Vocabulary({**names, **more}, fields, problem)
 
@@ -124,11 +124,12 @@ async def read_with(vocabulary: Vocabulary, read: Callable[[], T]) -> T:
     return await asyncio.to_thread(read) if many else read()
 
 
-async def _none() -> tuple[list[Ref], UserError | None]:
-    return [], None
-
-
-async def _fields(parts: Parts, reply: Reply, project: str | None) -> tuple[list[Ref], UserError | None]:
+async def _fields(
+    parts: Parts, reply: Reply, parsed: Parsed, project: str | None
+) -> tuple[list[Ref], UserError | None]:
+    """The custom fields that unknown keys may be, or why they can't be read."""
+    if not parsed.unknown:
+        return [], None
     try:
         async with parts.accounts.reading(reply.owner) as session:
             return await parts.catalogs.custom_fields_of(session, project, reply.channel), None

@@ -53,7 +53,7 @@ class CommentHandlers:
         return Feature(
             shortcuts={"comment_from_message": self.open_from_message},
             buttons={
-                CommentOnIssue: self.open_pressed,
+                CommentOnIssue: lambda press, reply: self._open(reply, press.button.issue),
                 CommentWithMessage: self.open_with_message,
                 OpenComment: self.open_saved,
                 ChooseIssue: self.issue_chosen,
@@ -65,7 +65,7 @@ class CommentHandlers:
     async def comment(self, reply: Reply, number: int | None, text: str) -> None:
         """`/issue 42 comment …`; opens the form if the number or the text is missing."""
         if number is None or not text:
-            await self._open(reply, CommentMetadata(issue=number, place=reply.place.as_json()), text)
+            await self._open(reply, number, text)
             return
         done = await self.add(reply, number, text)
         await reply.privately(views.commented(done, reply.wording, text))
@@ -85,9 +85,6 @@ class CommentHandlers:
         return await reply.offer(OpenComment(issue=number, text=text, after=after), error)
 
     # Opening the form
-
-    async def open_pressed(self, press: ButtonPress[CommentOnIssue], reply: Reply) -> None:
-        await self._open(reply, CommentMetadata(issue=press.button.issue, place=reply.place.as_json()))
 
     async def open_saved(self, press: ButtonPress[OpenComment], reply: Reply) -> None:
         """*Open form*: show the form with the user's text and its problems."""
@@ -119,11 +116,11 @@ class CommentHandlers:
         metadata = CommentMetadata(files=job_id, place=job.place)
         await self._show(reply, metadata, text, number=number)
 
-    async def _open(self, reply: Reply, metadata: CommentMetadata, text: str = "") -> None:
-        reply.fallback = open_buttons(metadata.issue, reply.wording) if metadata.issue else None
+    async def _open(self, reply: Reply, number: int | None, text: str = "") -> None:
+        reply.fallback = open_buttons(number, reply.wording) if number else None
         await reply.open(loading(views.TITLE))
         typed = await rich_input.prefilled(text, reply.wording.text_format) if text else None
-        await self._show(reply, metadata, typed)
+        await self._show(reply, CommentMetadata(issue=number, place=reply.place.as_json()), typed)
 
     async def _show(
         self,

@@ -8,12 +8,10 @@ from functools import partial
 from bot.access.catalog import Part
 from bot.access.name_matching import UnknownName
 from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UnknownWord, UserError, WrongField
-from bot.features.editing import form as edit_form
 from bot.features.editing import views
 from bot.features.editing.commands import NotAChange, TypedChange, Unchangeable, edit_command, typed_change
 from bot.features.editing.editing import Edit, EditConflict, Edited, Editing, way_back
-from bot.features.editing.form import EditMetadata
-from bot.features.editing.views import OpenEdit, UndoChange
+from bot.features.editing.views import EditMetadata, OpenEdit, UndoChange
 from bot.features.issues.buttons import AssignToMe, EditIssue, SetStatus
 from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import NotUnderstood, fields_of
@@ -56,7 +54,7 @@ class EditHandlers:
                 SetStatus: self.status_chosen,
                 AssignToMe: lambda press, reply: self.assign(reply, press.button),
             },
-            forms={edit_form.CALLBACK_ID: Form(self.submit, "Saving to {service}…")},
+            forms={views.CALLBACK_ID: Form(self.submit, "Saving to {service}…")},
         )
 
     async def command(self, reply: Reply, number: int, text: str) -> None:
@@ -218,11 +216,11 @@ class EditHandlers:
         self, reply: Reply, number: int, edit: Edit, *, warning: str = "", wrong: tuple[str, ...] = ()
     ) -> None:
         """Open the form right away, then show the issue's values in it, and over them those of `edit`."""
-        await reply.open(forms.loading(edit_form.title(number)))
+        await reply.open(forms.loading(views.form_title(number)))
         reply.fallback = open_buttons(number, reply.wording)
         editable, target, errors = await self.editing.editable(reply.owner, number, edit)
         more = [sentence for sentence in map(reply.wording.sentence, errors) if sentence not in warning]
-        view = edit_form.edit_form(
+        view = views.edit_form(
             editable,
             target,
             reply.place.as_json(),
@@ -235,7 +233,7 @@ class EditHandlers:
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         """Save the changes in the form, unless somebody else changed the same fields in the meantime."""
         metadata = EditMetadata.of(form.view)
-        edit = edit_form.submitted(form.view.json, metadata.opened, (await reply.profile()).locale)
+        edit = views.submitted(form.view.json, metadata.opened, (await reply.profile()).locale)
         try:
             edited = await self.editing.apply(reply.owner, metadata.issue, edit, metadata.opened)
         except EditConflict as error:
@@ -251,7 +249,7 @@ class EditHandlers:
     def _conflict(self, reply: Reply, error: EditConflict) -> FormResult:
         """Return the form with the current issue and the user's input over it."""
         warning = reply.wording.sentence(error)
-        view = edit_form.edit_form(
+        view = views.edit_form(
             error.editable,
             error.target,
             reply.place.as_json(),

@@ -60,7 +60,7 @@ class FileHandlers:
         return Feature(
             shortcuts={"files_to_issue": self.open_from_message},
             buttons={
-                OpenFilesForm: self.open_pressed,
+                OpenFilesForm: lambda press, reply: self.open_form(reply, press.button.issue),
                 AttachFromMessage: self.open_with_message,
                 DescribeFile: self.describe_pressed,
                 RetryFiles: self.retry_pressed,
@@ -71,9 +71,6 @@ class FileHandlers:
             },
             options={"files.issue": self.issues.options},
         )
-
-    async def open_pressed(self, press: ButtonPress[OpenFilesForm], reply: Reply) -> None:
-        await self.open_form(reply, press.button.issue)
 
     async def open_form(self, reply: Reply, number: int | None) -> None:
         """Open the form; the user chooses the issue in it if none is given, or they can't see it."""

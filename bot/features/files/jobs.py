@@ -74,7 +74,8 @@ class FileJobs:
         if not given:
             raise UserError("This message has no files. Choose a message that has some.")
         files, missing = [], []
-        for file, details in zip(given, await look_up(reply.slack, given), strict=True):
+        looked_up = await asyncio.gather(*(look_up(reply.slack, file) for file in given))
+        for file, details in zip(given, looked_up, strict=True):
             if isinstance(details, UserError):
                 missing.append(MissingFile(name=name_of(file), why=reply.wording.sentence(details)))
             else:
@@ -166,16 +167,12 @@ class FileJobs:
         return views.results(number, rows, reply.wording, retry)
 
 
-async def look_up(slack: AsyncWebClient, files: Sequence[JSON]) -> list[JSON | UserError]:
-    """For each file, its complete Slack file object, or the reason why it can't be downloaded."""
-
-    async def one(file: JSON) -> JSON | UserError:
-        try:
-            return await _complete(slack, file)
-        except UserError as lost:
-            return lost
-
-    return list(await asyncio.gather(*(one(file) for file in files)))
+async def look_up(slack: AsyncWebClient, file: JSON) -> JSON | UserError:
+    """The complete Slack file object, or the reason why it can't be downloaded."""
+    try:
+        return await _complete(slack, file)
+    except UserError as lost:
+        return lost
 
 
 async def _complete(slack: AsyncWebClient, file: JSON) -> JSON:
@@ -233,7 +230,7 @@ async def download(
 
     `uploader` must own the file: the token can read files of every conversation that the bot is in.
     """
-    [details] = await look_up(slack, [file])
+    details = await look_up(slack, file)
     if uploader is not None and not isinstance(details, UserError) and details.get("user") != uploader:
         details = UserError(
             "Someone else uploaded it to Slack. On their message, choose "

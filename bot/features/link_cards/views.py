@@ -12,9 +12,8 @@ changed since.
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.features.editing import form as edit_form
 from bot.features.editing.editing import Edit, EditConflict, Edited
-from bot.features.editing.views import conflict
+from bot.features.editing.views import conflict, submitted
 from bot.features.issues.buttons import AssignInDetails, AssignToMe, CommentOnIssue, OpenTimeForm
 from bot.features.issues.issues import fingerprints
 from bot.features.issues.views import (
@@ -210,4 +209,4 @@ def edit_of(view: JSON) -> tuple[Edit, dict[str, str]]:
             state = state | {"selected_option": option | {"value": number}}
         values[EDITABLE[key].name] = {key: state}
     blocks = [{"type": "input", "block_id": name} for name in values]
-    return edit_form.submitted({"blocks": blocks, "state": {"values": values}}, opened, ""), opened
+    return submitted({"blocks": blocks, "state": {"values": values}}, opened, ""), opened

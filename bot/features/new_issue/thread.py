@@ -206,8 +206,9 @@ async def _files(reply: Reply, messages: Sequence[JSON]) -> dict[str, JSON]:
         for file in message.get("files") or ()
         if file.get("id") and file.get("mode") != "tombstone"
     }
-    looked_up = zip(given, await look_up(reply.slack, list(given.values())[:FILES]), strict=False)
-    return given | {file_id: details for file_id, details in looked_up if not isinstance(details, UserError)}
+    looked_up = await asyncio.gather(*(look_up(reply.slack, file) for file in list(given.values())[:FILES]))
+    complete = zip(given, looked_up, strict=False)
+    return given | {file_id: details for file_id, details in complete if not isinstance(details, UserError)}
 
 
 def _size(text: str) -> int:

@@ -346,14 +346,9 @@ class TimelogHandlers:
         except LongDay as long:
             return await _asked_again(form, reply, metadata, long)
         note = await self._update_post(reply, entry)
-
-        async def confirm() -> None:
-            summary = await self.confirmation(reply, views.CHANGED, entry, note=note)
-            await reply.privately(summary, replace=metadata.replace)
-
-        if reply.place.channel_id:
-            return FormResult(then=confirm)
         changed = await self.confirmation(reply, views.CHANGED, entry, note=note)
+        if reply.place.channel_id:
+            return FormResult(then=partial(reply.privately, changed, replace=metadata.replace))
         return FormResult.notice("Time updated", changed)
 
     async def _update_post(self, reply: Reply, entry: Entry) -> str:
