@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import TypeVar
 
 from bot.access.access import Access
@@ -64,7 +65,7 @@ async def vocabulary(
             for one in typed:
                 with suppress(UnknownName, AmbiguousName):
                     known.append(await access.projects.find(session, one))
-            found["project"] = tuple(name for one in known for name in (one.name, one.identifier))
+            found["project"] = tuple(chain.from_iterable((one.name, one.identifier) for one in known))
 
     async def names() -> None:
         with suppress(Forbidden, NotFound, UnknownName, AmbiguousName):

@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import date
 from decimal import Decimal
 from enum import Enum
+from itertools import chain
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
@@ -252,7 +253,7 @@ def fields_of(error: BotError) -> tuple[str, ...]:
     """The names, in the form, of the fields that an error is about."""
     match error:
         case NotUnderstood():
-            return tuple(field for each in error.errors for field in fields_of(each))
+            return tuple(chain.from_iterable(map(fields_of, error.errors)))
         case WrongField(field=field):
             return (field,)
         case IssueRefused(fields=fields):

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from itertools import chain
 from typing import Literal, TypeVar
 
 import structlog
@@ -432,9 +433,10 @@ async def names_of(access: Access, session: Session, issue: Issue, changes: Iter
         FIELDS["status"].sent: {str(issue.status.id): issue.status.name} if issue.status else {},
         FIELDS["priority"].sent: {str(issue.priority.id): issue.priority.name} if issue.priority else {},
     }
-    named = {(one.name, value) for one in changes for value in (one.old_value, one.new_value) if value}
+    changed = list(changes)
     for name, part in LISTED.items():
-        if {value for of, value in named if of == name} - known[name].keys():
+        pairs = ((one.old_value, one.new_value) for one in changed if one.name == name)
+        if set(filter(None, chain.from_iterable(pairs))) - known[name].keys():
             with suppress(ServiceError):
                 project_id = issue.project.id if issue.project else None
                 refs = await access.catalogs.listed(session, project_id, part)

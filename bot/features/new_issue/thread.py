@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from itertools import chain
 
 from pydantic import BaseModel, ConfigDict
 from slack_sdk.errors import SlackApiError
@@ -200,12 +201,9 @@ async def _files(reply: Reply, messages: Sequence[JSON]) -> dict[str, JSON]:
     """The files of messages by ID, in order and without deleted ones; complete, unless Slack doesn't show
     them.
     """
-    given = {
-        str(file["id"]): file
-        for message in messages
-        for file in message.get("files") or ()
-        if file.get("id") and file.get("mode") != "tombstone"
-    }
+    every_file = chain.from_iterable(message.get("files") or () for message in messages)
+    present = (file for file in every_file if file.get("id") and file.get("mode") != "tombstone")
+    given = {str(file["id"]): file for file in present}
     looked_up = await asyncio.gather(*(look_up(reply.slack, file) for file in list(given.values())[:FILES]))
     complete = zip(given, looked_up, strict=False)
     return given | {file_id: details for file_id, details in complete if not isinstance(details, UserError)}

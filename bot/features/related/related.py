@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import chain
 from typing import Literal
 
 from bot.access.access import Access
@@ -25,7 +26,7 @@ from bot.features.issues.creating import Source
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
-from bot.service.models import Issue, Page
+from bot.service.models import Issue
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 
@@ -117,12 +118,10 @@ class RelatedIssues:
         self, session: Session, words: Sequence[str], project: KnownProject | None
     ) -> tuple[Issue, ...]:
         asked, project_id = words[:ASKED], project.id if project else None
-        pages = await with_words(
+        candidates, totals = await with_words(
             self.access.client, session, asked, project_id, status="any", most=CANDIDATES
         )
-        candidates = {issue.id: issue for page in pages for issue in page.items}
-        totals = {word: page.total_count for word, page in zip(words, pages, strict=False)}
-        return await asyncio.to_thread(nearest, words, tuple(candidates.values()), totals)
+        return await asyncio.to_thread(nearest, words, candidates, totals)
 
 
 async def with_words(
@@ -133,13 +132,17 @@ async def with_words(
     *,
     status: Literal["any", "open"],
     most: int,
-) -> list[Page[Issue]]:
-    """For each word, the most recently updated issues that have it in their subject."""
+) -> tuple[tuple[Issue, ...], dict[str, int]]:
+    """For each word, the most recently updated issues with it in their subject, and how many have it."""
     latest = (Sort("updated_on", descending=True),)
     searches = (
         IssueFilters(project_id=project_id, subject=word, status=status, sort=latest) for word in words
     )
-    return await asyncio.gather(*(client.list_issues(session.key, each, limit=most) for each in searches))
+    lists = (client.list_issues(session.key, each, limit=most) for each in searches)
+    pages = await asyncio.gather(*lists)
+    issues = {issue.id: issue for issue in chain.from_iterable(page.items for page in pages)}
+    totals = {word: page.total_count for word, page in zip(words, pages, strict=True)}
+    return tuple(issues.values()), totals
 
 
 def nearest(words: Sequence[str], issues: Sequence[Issue], totals: Mapping[str, int]) -> tuple[Issue, ...]:
@@ -149,7 +152,7 @@ def nearest(words: Sequence[str], issues: Sequence[Issue], totals: Mapping[str, 
     """
     sought = frozenset(words)
     texts = [(stems(issue.subject, issue.description or "", sought), issue) for issue in issues]
-    having = Counter(word for stemmed, _ in texts for word in stemmed.everywhere)
+    having = Counter(chain.from_iterable(stemmed.everywhere for stemmed, _ in texts))
     weights = {word: 1 / (1 + math.log2(1 + (totals.get(word) or having[word]))) for word in words}
     rated = [(stemmed.fit(weights), issue) for stemmed, issue in texts]
     enough = NEAR * max((rate for rate, _ in rated), default=0)
@@ -254,11 +257,10 @@ class Duplicates:
         words = telling_words(subject)[:SEARCHED]
         if not words or project_id is None:
             return ()
-        pages = await with_words(
+        candidates, _ = await with_words(
             self.access.client, session, words, project_id, status="open", most=SIMILAR_CANDIDATES
         )
-        candidates = {issue.id: issue for page in pages for issue in page.items}
-        rated = [(similarity(subject, issue.subject), issue) for issue in candidates.values()]
+        rated = [(similarity(subject, issue.subject), issue) for issue in candidates]
         similar = [(rate, issue) for rate, issue in rated if rate >= SIMILAR]
         similar.sort(key=lambda pair: (-pair[0], -pair[1].id))
         return tuple(issue for _, issue in similar[:MAX_DUPLICATES])

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Literal
 
 from bot.access.access import Access
@@ -97,7 +98,7 @@ def changed(query: Query, change: Change) -> Query:
         return replace(query, **_corrected(name, getattr(query, name), wrong, value))
     if name == "drop":
         named = [keys for phrase, keys in query.phrases if phrase == value]
-        dropped = {_FILTERS.get(key, key) for keys in named for key in keys}
+        dropped = {_FILTERS.get(key, key) for key in chain.from_iterable(named)}
         text = query.text if dropped else " ".join(word for word in query.text.split() if word != value)
         return replace(query, text=text, **{key: getattr(Query(), key) for key in dropped})
 
@@ -217,7 +218,7 @@ class Search:
         here = IssueFilters(project_id=filters.project_id, status="any", sort=LATEST_FIRST)
         with suppress(ServiceError):
             latest = (await self.client.list_issues(session.key, here, limit=SUBJECTS)).items
-            known = {word for issue in latest for word in re.findall(r"\w{5,}", issue.subject.casefold())}
+            known = set(re.findall(r"\w{5,}", "\n".join(issue.subject for issue in latest).casefold()))
             near = ((word, slip(word.casefold(), known)) for word in typed[:MAX_DROPS] if len(word) >= LONG)
             return [f"text:{word}={meant}" for word, meant in near if meant and "=" not in word]
         return []

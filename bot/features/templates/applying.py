@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from bot.features.issues.fields import FIELDS, Draft
 from bot.service.conventions import SUBJECT_LENGTH
@@ -80,7 +81,7 @@ def read(text: str, text_format: str, only: Outline | None = None) -> Outline:
 def written(outline: Outline, text_format: str) -> str:
     """The description with that outline."""
     start = MARKS[text_format][0]
-    parts = (text for part in outline.parts for text in (start + part.heading, part.text))
+    parts = chain.from_iterable((start + part.heading, part.text) for part in outline.parts)
     return "\n\n".join(filter(None, (outline.before, *parts)))
 
 

@@ -182,12 +182,9 @@ class Templates:
             description = _with_headings(description, text_format)
         ids = {key: choice.id for key, choice in chosen.items()}
         choices = {key: kept for key, kept in before.choices.items() if kept.id == ids.get(key)}
-        choices |= {
-            field.key: FilterValue(ref.id, ref.name)
-            for field in TEMPLATED
-            for ref in field.known(catalog)
-            if ref.id == ids.get(field.key)
-        }
+        for field in TEMPLATED:
+            if ref := next((one for one in field.known(catalog) if one.id == ids.get(field.key)), None):
+                choices[field.key] = FilterValue(ref.id, ref.name)
         content = replace(template.content, description=description, choices=choices)
         template = replace(template, content=content)
 
