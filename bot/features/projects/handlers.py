@@ -1,9 +1,10 @@
 """The project commands of `/tracker`: projects, project, project new and default."""
 
-import json
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
+
+from pydantic import AwareDatetime
 
 from bot.access.name_matching import AmbiguousName, UnknownName, identifier_of, meant
 from bot.errors import OutcomeUnknown
@@ -17,6 +18,13 @@ from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, FormSubmission
+from bot.slack.surfaces.view import Metadata
+
+
+class ProjectMetadata(Metadata):
+    """Of the form for a new project: when an attempt began whose outcome is unknown."""
+
+    attempted_at: AwareDatetime | None = None
 
 
 class ProjectHandlers:
@@ -81,7 +89,7 @@ class ProjectHandlers:
         await reply.open(loading("New project"))
         await self.accounts.whoami(reply.owner)
         draft = NewProject(name=name, identifier=identifier_of(name))
-        await reply.show(views.new_form(draft, json.dumps({"place": reply.place.as_json()})))
+        await reply.show(views.new_form(draft, ProjectMetadata(place=reply.place.as_json()).dump()))
 
     async def name_typed(self, press: ButtonPress[Any], reply: Reply) -> None:
         """Suggest an identifier once the user stops typing the name."""
@@ -92,17 +100,16 @@ class ProjectHandlers:
             await self.pauses.update(reply.slack, press, view, form, "project.form_moved_on")
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
-        view, metadata = form.view.json, form.view.metadata
+        view, metadata = form.view.json, ProjectMetadata.of(form.view)
         draft = views.submitted(view)
         if not draft.identifier:
             field = forms.Values(view).block_ids["identifier"]
             return FormResult(errors={field: "Enter an identifier. I can't make one from this name."})
         started = datetime.now(UTC)
         try:
-            project = await self.projects.create(reply.owner, draft, form.view.moment("attempted_at"))
+            project = await self.projects.create(reply.owner, draft, metadata.attempted_at)
         except OutcomeUnknown as error:
-            metadata.setdefault("attempted_at", started.isoformat())
-            warning = reply.wording.sentence(error)
-            return FormResult.again(view, warning, json.dumps(metadata))
+            later = metadata.model_copy(update={"attempted_at": metadata.attempted_at or started})
+            return FormResult.again(view, reply.wording.sentence(error), later.dump())
         created = views.created(project, reply.wording, offer=reply.channel is not None)
         return FormResult(then=partial(reply.privately, created))

@@ -8,7 +8,6 @@ A subclass of `Metadata` declares what it keeps as fields:
 
 import json
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cached_property
 from typing import Any, Self
 
@@ -52,14 +51,6 @@ class View:
         """A text in the metadata; None if missing or invalid."""
         value = self.metadata.get(name)
         return value if isinstance(value, str) else None
-
-    def moment(self, name: str) -> datetime | None:
-        """A datetime in the metadata; None if missing or invalid."""
-        try:
-            moment = datetime.fromisoformat(self.text(name) or "")
-        except ValueError:
-            return None
-        return moment if moment.tzinfo else None
 
 
 class Metadata(BaseModel):
