@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import structlog
 from pydantic import BaseModel, ConfigDict
@@ -310,14 +310,11 @@ class Timelog:
         """Change an entry. Raises LongDay, and UserError if the entry is gone."""
         session = await self.access.accounts.writing(owner)
         entry = await self.one(owner, entry_id)
-        sent: dict[str, object] = {}
-        changed = entry
+        given = {"spent_on": change.spent_on, "comments": change.comment}
+        sent: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        changed = replace(entry, **sent)
         if change.hours is not None:
             sent["hours"], changed = change.hours, replace(changed, minutes=round(change.hours * MINUTES))
-        if change.spent_on is not None:
-            sent["spent_on"], changed = change.spent_on, replace(changed, spent_on=change.spent_on)
-        if change.comment is not None:
-            sent["comments"], changed = change.comment, replace(changed, comments=change.comment)
         if change.activity:
             sent["activity_id"] = change.activity.id
             changed = replace(changed, activity_id=change.activity.id, activity=change.activity.name)
