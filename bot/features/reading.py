@@ -74,6 +74,7 @@ async def vocabulary(
                 here = await access.projects.find(session, project)
             elif not project:
                 here = await access.projects.default_in(session, channel)
+
             parts = {kind: part for kind, part in PARTS.items() if kind in kinds}
             if here is None:
                 parts.pop("category", None)
@@ -105,6 +106,7 @@ async def vocabulary_for(
     kinds -= {"project"} if project else set()
     if not (kinds or parsed.unknown):
         return Vocabulary()
+
     about, names = (parts, reply.owner), {}
     if "project" in kinds:
         names = await vocabulary(*about, None, reply.channel, ["project"], typed=identifiers(parsed.words))

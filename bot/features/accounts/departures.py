@@ -176,6 +176,7 @@ class Uninstall:
             return False
         # auth.test checks the whole organization, even when the app was removed from this workspace.
         call = slack.users_conversations(team_id=within, limit=1) if within else slack.auth_test()
+
         try:
             async with asyncio.timeout(SECONDS_TO_ANSWER):
                 await call

@@ -89,6 +89,7 @@ class AccountHandlers:
             if await self.store.jobs.claim_for(f"link:{saved_id}", LIFETIME):
                 await posting.dismiss(reply.slack, reply.place)
             return waits.resumed
+
         saved = await reply.saved(ResumeRequest, saved_id) if saved_id else None
         waiting = _typed(saved) if saved else None
         form = views.link_form(reply.wording, reply.place, saved_id, waiting=waiting, offered=True)
@@ -126,6 +127,7 @@ class AccountHandlers:
             return FormResult(errors={views.KEY: views.unknown_key(reply.wording.service)})
         except BotError as error:
             return FormResult(errors={views.KEY: reply.wording.sentence(error)})
+
         own_mail = (await reply.profile()).mail
         if own_mail and user.mail and own_mail.casefold() != user.mail.casefold():
             metadata = form.view.metadata | {
@@ -167,6 +169,7 @@ class AccountHandlers:
         if zone is not NoZone.UNKNOWN:
             await self.store.links.keep_zone(reply.owner.team_id, reply.owner.user_id, zone.key)
         await self.store.saved_input.take(reply.owner, form.view.text("key") or "")
+
         saved = None
         if saved_id := form.view.text("continue"):
             with suppress(StoredTextError):  # linking succeeded even if the saved request can't be decrypted

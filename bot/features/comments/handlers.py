@@ -188,6 +188,7 @@ class CommentHandlers:
                 rows = [open_buttons(number, reply.wording), await reply.offer(again, error)]
                 message = Message(prose(warning), (section(prose(warning)), typed(text), *filter(None, rows)))
                 return FormResult.notice("Not confirmed", message)
+
             later = metadata.model_copy(update={"after": error.after}).dump()
             return FormResult.again(form.view.json, warning, later)
         except (comments.AddedAlready, InProgress, UpdatesUnsupported) as error:
@@ -242,6 +243,7 @@ class CommentHandlers:
             if not adds_message:
                 await reply.privately(views.commented(done, wording, text))
                 return
+
             announced: PostOutcome | None = None
             if done.certain and not done.private:
                 did = f"added {this_message(permalink)} to"

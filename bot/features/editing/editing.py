@@ -88,6 +88,7 @@ class Editable:
         catalog = self.catalog
         if "tracker" in edit.values:  # the service tells the statuses of the tracker that the issue has
             catalog = replace(catalog, lists={**catalog.lists, "statuses": self.every_status})
+
         values_by_key, errors = await resolved(edit, people, session, catalog)
         errors = [self._explained(error) for error in errors]
         wrong_fields = {error.field for error in errors}
@@ -319,6 +320,7 @@ class Editing:
         if not target.names:
             already = _changes(everything.by_name, before, values, values)
             return Edited(before, before, already=already, mine=assigned_to(session, before))
+
         now = fingerprints(before)
         others = {name for name, mark in (opened or {}).items() if now.get(name) != mark}
         if conflicting := [name for name in target.by_name if _in_form(name) in others]:
@@ -341,6 +343,7 @@ class Editing:
         except Refused as error:
             project_id, assignee = editable.catalog.project_id, target.values.get("to")
             raise await explained(self.access, owner, error, project_id, assignee) from None
+
         not_taken = service_changes(target.values, target.custom, after, before)
         missed = target.new_to(after).names
         taken = [name for name in target.by_name if name not in missed]

@@ -127,6 +127,7 @@ class EditHandlers:
                 verb = error.first.verb
                 run = verb and await reply.running(f"{verb.capitalize()} #{number}", f"{number} {verb}")
                 return open_buttons(number, reply.wording, *([run] if run else []))
+
         if (
             edit is None
             or isinstance(error, UpdatesUnsupported)
@@ -183,6 +184,7 @@ class EditHandlers:
             with suppress(BotError):
                 await self.cards.show(reply, number, again=True)
             raise
+
         await self._tell(reply, edited)
         if not reply.in_form:
             with suppress(BotError):  # the user has the reply already
@@ -196,6 +198,7 @@ class EditHandlers:
         reply.fallback = open_buttons(number, reply.wording)
         if (reply.in_form or reply.place.home) and not confirmed:
             await reply.open(forms.loading(f"#{number}"))
+
         opened = {ASSIGNEE.name: fingerprint(str(assign.holder)) if confirmed else fingerprint()}
         try:
             edited = await self.editing.apply(reply.owner, number, Edit(values={"to": "me"}), opened)

@@ -89,6 +89,7 @@ def edited(
     if edited.final and edited.before.status:
         before = line(edited.before.status.name)
         blocks.append(context(f"The workflow doesn't let you set it back to {before}, so there's no Undo."))
+
     if edited.left:
         blocks.append(section(_listed([prose(wording.sentence(error)) for error in edited.left])))
     blocks += [context(prose(note)) for note in notes]
@@ -180,6 +181,7 @@ def edit_form(
     blocks: list[Block] = [section(f":warning: {prose(warning)}", block_id=forms.BANNER)] if warning else []
     subject = forms.text(SUBJECT.name, str(values["subject"]), most=SUBJECT_LENGTH)
     inputs = [forms.field(SUBJECT.name, SUBJECT.label, subject, optional=False)]
+
     for key, field in CHANGEABLE.items():
         refs = _choices(field, editable)
         too_long = len(str(values[key])) > forms.TEXT
@@ -190,6 +192,7 @@ def edit_form(
             continue
         field_value = values[key] if key in target.values else target.unread.get(key, values[key])
         inputs.append(field_inputs.field_input(field, field_value, refs, "", needed=field.always))
+
     given = {one.id: one.value for one in target.custom}
     for own in issue.custom_fields[:CUSTOM_FIELDS]:
         known = catalog.custom_field(own.id)
@@ -197,6 +200,7 @@ def edit_form(
         value = given.get(own.id, own.value)
         if len(", ".join(texts(own))) <= forms.TEXT:
             inputs.append(field_inputs.custom_input(custom, value, ""))
+
     field_inputs.focus(inputs, wrong[0] if wrong else None)
     tag, names = _tag(editable), {block["block_id"] for block in inputs if "block_id" in block}
     tagged = (

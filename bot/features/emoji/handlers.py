@@ -109,6 +109,7 @@ class EmojiHandlers:
         channel, emoji = Channel(reply.owner.team_id, item["channel"]), event.event["reaction"]
         if emoji.partition("::")[0] != await self.parts.store.channels.emoji(channel):
             return
+
         reply = reply.at(Destination(channel.channel_id))
         try:
             await self.parts.store.links.required(reply.owner)
@@ -140,6 +141,7 @@ class EmojiHandlers:
                 message = await _message(reply, source)
                 number, made, batch = recorded[-1].issue_id if recorded else None, None, new_batch(None)
                 author, tried_at = reply.of(claim.tried_by or reply.owner), claim.tried_at
+
                 if author.owner != reply.owner and tried_at:
                     made = await self._others(author, source, message, tried_at, number)
                     if made is None:
@@ -147,6 +149,7 @@ class EmojiHandlers:
                         author, tried_at = reply, None
                 elif number:
                     made = await self._recorded(reply, number)
+
                 if made is None:
                     made, batch = await self._created(reply, source, message, tried_at)
             except NotLinked:

@@ -184,6 +184,7 @@ class Files:
             for file in batch.in_state(FileState.WAITING):
                 key = _claim(session.owner, issue.id, file)
                 claims[file] = await self.access.store.jobs.claim(key, by=session.owner)
+
             if any(not claim.won or claim.tried_at for claim in claims.values()):
                 now = await self.issues.one(session, issue.id)  # attached since the issue was read?
                 await self._look_up(session, claims, now.attachments)
@@ -237,6 +238,7 @@ class Files:
                 await self.access.store.jobs.settle(claim, State.DONE)
             except Exception:  # the file is attached, so this isn't a failure
                 log.exception("attached file not recorded", action="file.not_remembered", issue=number)
+
         with suppress(errors.ServiceError, errors.UserError):
             async with self.access.accounts.reading(owner) as session:
                 await self._match_attachments(session, number, batch)
@@ -286,6 +288,7 @@ class Files:
         request, source = file.request, file.source
         file.state = FileState.UPLOADING
         chunks = file.chunks()
+
         try:
             upload = await self.access.client.upload_file(
                 session.key, chunks, filename=request.name, size=source.size
@@ -337,6 +340,7 @@ class Files:
             await self._match_attachments(session, number, batch)
             if not batch.in_state(FileState.ATTACHING):
                 return
+
         try:
             session = await self.access.accounts.reverified(session)
             await self._change(session, number, batch.in_state(FileState.ATTACHING))

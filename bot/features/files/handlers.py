@@ -124,6 +124,7 @@ class FileHandlers:
             raise ActionExpired
         batch = new_batch(None)
         reply.progress = lambda: _progress(reply, batch)
+
         if metadata.files:
             job = await self.jobs.load(reply, metadata.files)
             job = job.model_copy(update={"files": _chosen(job.files, values)})
@@ -146,6 +147,7 @@ class FileHandlers:
         reply = reply.at(Destination.from_json(job.place))
         batch = new_batch(job.since)
         retried = UserError("You've already retried these files. Check the issue.")
+
         async with reply.claim(f"retry:{job_id}", retried):
             await self.jobs.fill(reply, batch, job.files, own=job.own)
             work = asyncio.create_task(self._attach(reply, job.issue or 0, batch, job))
@@ -184,6 +186,7 @@ class FileHandlers:
             # Slack can't refill a form's file input, so a retry button takes the form's place.
             for file in batch.in_state(FileState.WAITING, FileState.UPLOADED):
                 file.end(FileState.FAILED, error)
+
         result = FormResult.notice(TITLE, await self.jobs.results(reply, number, batch, job))
         if job.message and (count := batch.newly_attached):
             return replace(result, then=partial(self._announce, reply, number, count, job.message))

@@ -158,6 +158,7 @@ class FileJobs:
         settled = [file for file in batch.files if file not in retryable]
         rows = (*job.rows, *(views.row(number, file, reply.wording) for file in settled))
         retry = None
+
         if retryable:
             failed, place = tuple(file.request for file in retryable), reply.place.as_json()
             about = {"files": failed, "missing": (), "issue": number, "place": place}
@@ -183,6 +184,7 @@ async def _complete(slack: AsyncWebClient, file: JSON) -> JSON:
     mode = file.get("mode")
     if mode == "tombstone":
         raise _deleted()
+
     if file.get("is_external") or mode == "external":
         if not (place := STORAGE.get(str(file.get("external_type")))):
             raise UserError("It's stored outside Slack. {how}", how=UPLOAD)
@@ -263,6 +265,7 @@ async def _fetch(
         raise UserError("It isn't stored on Slack's own servers. {how}", how=UPLOAD)
     if slack.session is None:
         raise _unreached()
+
     headers = {"Authorization": f"Bearer {slack.token}", "Accept-Encoding": "identity"}
     try:
         async with slack.session.get(url, headers=headers, allow_redirects=False, timeout=TIMEOUT) as answer:
@@ -287,6 +290,7 @@ def _check(answer: aiohttp.ClientResponse, file: JSON) -> None:
             raise _hidden()
         case status if status != HTTPStatus.OK:
             raise UserError("Slack couldn't send it. Try again in a minute.")
+
     if answer.content_type == "text/html" and file.get("mimetype") != "text/html":
         raise UserError("Slack didn't let me download it. {how}", how=INVITE)
     size, length = file.get("size"), answer.content_length

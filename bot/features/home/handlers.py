@@ -46,6 +46,7 @@ class HomeHandlers:
                 await self._publish(reply, stored)
             except SLACK_FAILED as error:  # the second publish may still succeed
                 log.info("Home tab not published", action="home.not_published", error=why(error))
+
         try:
             open_issues = await self._open_issues(reply.owner)
         except NotLinked as error:

@@ -95,6 +95,7 @@ def _open_issues(
         return [*blocks, context(LOADING)]
     if not open_issues.items:
         return [*blocks, context("No open issues are assigned to you.")]
+
     me = stored.link.user_id
     fixed = {"assigned_to": me}
     blocks += [listed(issue, wording, today, fixed=fixed, me=me) for issue in open_issues.items]

@@ -68,6 +68,7 @@ class IssueCommand:
                 return
             known = await vocabulary_for(self.parts, reply, request.parsed, "new")
             request = await read_with(known, partial(commands.new_issue, request, typist, known))
+
         match request:
             case commands.CreateIssue(draft):
                 await self._create(reply, draft)
@@ -169,6 +170,7 @@ class IssueCommand:
                     failed.append(number)
                 else:
                     results[number] = edit_views.summary(edited, reply.wording)
+
         again = (
             await reply.try_save(ChangeSeveral(issues=tuple(failed), text=change.text)) if failed else None
         )

@@ -83,6 +83,7 @@ def card(
         if thread:
             follow = FollowIssue(issue=issue.id, thread=thread)
             follows = views.exposing(follow, issue, public=public)
+
     first.append(follows)
     blocks += rows(views.issue_buttons(issue.id, wording, *first, mine=details.mine), f"issue-{issue.id}")
     return Message(f"#{issue.id} {line(issue.subject)} · {views.kind(issue)}", tuple(blocks))

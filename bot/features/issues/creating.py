@@ -105,6 +105,7 @@ class IssueCreator:
         publicity = self.publicity.read_or_hidden(session, unread) if announced else None
         reading = asyncio.create_task(publicity) if publicity else None
         beside = [task for task in (looking, reading) if task]
+
         try:
             issue = await self._once(session, new, attempted_at, upload)
             if beside:
@@ -145,6 +146,7 @@ class IssueCreator:
                     project=project.name,
                 )
                 raise WrongField("project", closed)
+
             catalog = await self.access.catalogs.of(session, project.id, draft.parts, draft.custom_fields)
             values, errors = await fields.resolved(draft, self.access.people, session, catalog)
             if errors:
@@ -206,6 +208,7 @@ class IssueCreator:
         if upload and (uploads := await upload(session)):
             new = new.model_copy(update={"uploads": uploads})
             session = await self.access.accounts.reverified(session)  # uploads may take minutes
+
         started = datetime.now(UTC)
         try:
             return await self.access.client.create_issue(session.key, new)

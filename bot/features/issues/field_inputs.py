@@ -47,6 +47,7 @@ def _element(
     current = [one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, Ref)]
     unlisted = (ref for ref in current if ref.id not in listed)
     known = [(str(ref.id), ref.name) for ref in (*unlisted, *refs)]
+
     match field.kind:
         case FieldType.CHOICE | FieldType.PERSON:
             without = field.placeholder or ("Default" if field.always else "None")
@@ -86,6 +87,7 @@ def custom_input(
     if custom.is_list or (needed and custom.values):
         name += tag
         initial = [text_option(value) for value in values]
+
         if custom.multiple:
             element = forms.several_searched(ChooseValue.action, initial, "Choose or type values")
         else:
@@ -96,6 +98,7 @@ def custom_input(
         placeholder = f"e.g. {examples}" if examples else None
         typed = ", ".join(values)
         element = forms.text(name, typed, placeholder=placeholder, multiline="\n" in typed)
+
     label = custom.name or f"Field {custom.id}"
     return forms.field(name, label, element, optional=not needed, hint=hint)
 
@@ -230,6 +233,7 @@ class OptionReader:
                 return values.yes_or_no(parsed, key)
             case FieldType.PERCENT:
                 return values.percent(parsed, key)
+
         text = values.name(parsed, key)
         if text and field.kind is FieldType.DAY:
             return dates.day(text, self._typist.today)

@@ -281,6 +281,7 @@ async def resolved(
         refs, wrong = [], 0
         looked_up = field.known(catalog) if field.choices in parts else ()
         known = NameIndex("person" if field.kind is not FieldType.CHOICE else field.name, looked_up)
+
         for name in value if field.kind is FieldType.PEOPLE else (value,):
             try:
                 if field.kind is FieldType.CHOICE:

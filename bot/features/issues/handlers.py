@@ -132,6 +132,7 @@ class IssueHandlers:
             likely += (issue.issue_id for issue in made)
         if thread is None:
             thread = await self.thread(reply, root) if "thread_ts" in message else []
+
         posts = (post for post in thread[1:] if post.get("bot_id"))
         named = (issue_named(text_of(each), base_url) for each in (*thread[:1], *posts, message))
         likely = list(dict.fromkeys([*likely, *filter(None, named)]))[:LIKELY]

@@ -140,6 +140,7 @@ class Issues:
                 filters = IssueFilters(project_id=project_id, subject=words, status="open", sort=latest)
         except ValueError:  # nothing to search for
             return ()
+
         async with self.access.accounts.reading(owner) as session:
             return (await self.access.client.list_issues(session.key, filters, limit=SUGGESTED)).items
 
@@ -272,6 +273,7 @@ class Issues:
         with suppress(ServiceError):
             matches = (await self.access.client.list_issues(session.key, filters, limit=SUGGESTED)).items
             subtasks = [one for one in matches if one.parent and one.parent.id == number]
+
         if not subtasks:
             return None
         if derived:
@@ -328,6 +330,7 @@ async def explained(
             catalog = await access.catalogs.of(session, project_id, parts)
             project = await access.catalogs.project_name(session, project_id)
             listed = who is not None and await access.catalogs.lists_members(session, project_id)
+
         custom_fields = catalog.custom_fields
         if who and listed:
             barred = who.id not in {ref.id for ref in catalog.lists["assignees"]}
@@ -381,6 +384,7 @@ def service_changes(
             changes.append(ServiceChange(field.label, field, requested, answer, kept))
     answers = {custom.id: custom for custom in got.custom_fields}
     previous = {custom.id: texts(custom) for custom in before.custom_fields} if before else {}
+
     for custom in custom_fields:
         saved = answers.get(custom.id)
         asked, values = texts(custom), texts(saved)
@@ -434,6 +438,7 @@ async def names_of(access: Access, session: Session, issue: Issue, changes: Iter
         FIELDS["priority"].sent: {str(issue.priority.id): issue.priority.name} if issue.priority else {},
     }
     changed = list(changes)
+
     for name, part in LISTED.items():
         pairs = ((one.old_value, one.new_value) for one in changed if one.name == name)
         if set(filter(None, chain.from_iterable(pairs))) - known[name].keys():

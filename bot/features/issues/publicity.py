@@ -122,6 +122,7 @@ class Publicity:
         oldest = time.monotonic() - self.access.timings.fresh
         if min(exposure.issue_at, exposure.read_at) >= oldest or not exposure.may_show(exposure.project_id):
             return exposure.may_show(agreed)
+
         try:
             # A key that no longer works shows what everyone can see: it needs no verification here.
             link = await self.access.store.links.required(owner)

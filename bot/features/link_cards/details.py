@@ -73,6 +73,7 @@ class LinkDetails:
         no_choice = len(statuses) <= 1 and "allowed_statuses" in issue.model_fields_set
         if project is None or self.access.client.optional.is_missing(UPDATE_ISSUE):
             return {}
+
         own = issue.author is not None and issue.author.id == session.user_id
         permission = EDITS_ISSUES | (EDITS_OWN_ISSUES if own else frozenset())
         may, catalog = await asyncio.gather(

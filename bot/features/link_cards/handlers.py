@@ -73,18 +73,21 @@ class LinkHandlers:
             return
         if event.payload.get("is_ext_shared_channel") or not about.get("user"):
             return
+
         urls: dict[int, str] = {}
         for link in about.get("links") or ():
             if number := issue_number(reply.wording.base_url, str(link.get("url"))):
                 urls.setdefault(number, link["url"])
         if not urls or await self.parts.accounts.linked_as(reply.owner) is None:
             return
+
         if await self.conversations.why_not_share(reply.slack, reply.owner.team_id, channel) is not None:
             return
         prefix, ts, store = f"unfurl:{reply.owner.team_id}:{channel}", about["message_ts"], self.parts.store
         claims = {n: await store.jobs.claim(f"{prefix}:{n}", REPEAT) for n in list(urls)[:LINKS]}
         fresh = {n: urls[n] for n, claim in claims.items() if claim.won or await self._is_refresh(claim, ts)}
         unfurled: frozenset[int] = frozenset()
+
         try:
             with suppress(NotLinked):  # they didn't ask for anything
                 if fresh:
@@ -111,11 +114,13 @@ class LinkHandlers:
             issues = [each.issue for each in exposures if each.issue]
             if not issues:
                 break
+
             unfurls = {urls[issue.id]: views.card(issue, reply.wording) for issue in issues}
             entities = [
                 views.entity(issue, reply.wording, comments[issue.id], urls[issue.id]) for issue in issues
             ]
             metadata: JSON = {"metadata": {"entities": entities}} if with_entities else {}
+
             try:
                 await reply.slack.chat_unfurl(channel=channel, ts=ts, unfurls=unfurls, **metadata)
             except SlackApiError as error:
@@ -182,6 +187,7 @@ class LinkHandlers:
         number, cursor, limit = _number(about), about.get("cursor"), about.get("limit")
         if about.get("thread_root_id"):
             return {}  # comments have no replies
+
         public, may_add = await self.details.commentable(reply.owner, number)
         last = number_in(cursor) if cursor else None
         left = [comment for comment in reversed(public or ()) if last is None or comment.id < last]
@@ -197,6 +203,7 @@ class LinkHandlers:
         reply.answered.set()  # the details themselves show that it is being added
         rich = form.comment
         text = (await writer(reply, rich))(rich).strip()
+
         try:
             if not text:
                 raise UserError("Write a comment.")
@@ -206,6 +213,7 @@ class LinkHandlers:
             # That took its only trigger, so no form can open.
             reply.interaction = replace(form, trigger_id=None, place=replace(form.place, said_there=True))
             raise
+
         confirmation = comment_views.commented(done, reply.wording, text)
         answer: JSON = {"error": stripped(confirmation.text)}
         if done.certain:
@@ -233,6 +241,7 @@ class LinkHandlers:
         reply.answered.set()  # the details themselves show that they are being saved
         done: Edited | None = None
         title, text, status = "Not saved", "", "edit_error"
+
         try:
             number, view = _number(form.view.json), form.view.json
             edit, opened = edit_of(view)
@@ -244,6 +253,7 @@ class LinkHandlers:
             text = reply.wording.sentence(error)
             if isinstance(error, EditConflict):
                 text = views.conflicting(error, visible=any(opened.values()))
+
             fields = {key for key, field in EDITABLE.items() if field.name in fields_of(error)}
             wrong = fields & view["state"]["values"].keys() if fields else ()
             if wrong and reply.acknowledge(response_action="errors", errors=dict.fromkeys(wrong, text)):
@@ -251,6 +261,7 @@ class LinkHandlers:
         reply.acknowledge()
         await asyncio.sleep(self.parts.delays.acknowledged)
         answer: JSON = {"error": views.refused(title, text, status)}
+
         if not text:
             answer = await self._details(reply, number, done)
         if not await self._present(reply, form, answer):

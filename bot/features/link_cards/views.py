@@ -180,6 +180,7 @@ def editable(fields: JSON, details: EntityDetails) -> JSON:
     marked = fingerprints(details.issue)
     carried = ".".join(marked[field.name] for field in EDITABLE.values())
     edited = dict(fields)
+
     for name, choices in details.choices.items():
         edit: JSON = {"enabled": True, "optional": not EDITABLE[name].always}
         if choices:
@@ -201,6 +202,7 @@ def edit_of(view: JSON) -> tuple[Edit, dict[str, str]]:
     for key, inputs in (view.get("state", {}).get("values") or {}).items():
         if key not in EDITABLE:
             continue
+
         state: JSON = next(iter(inputs.values()), {})
         if option := state.get("selected_option"):
             number, _, marks = str(option["value"]).partition(":")

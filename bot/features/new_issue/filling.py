@@ -180,6 +180,7 @@ class FormFilling:
             if state.more:
                 offered_fields = [field.id for field in catalog.custom_fields]
                 catalog = await self.catalogs.with_values(session, catalog, offered_fields)
+
             chosen = next((one.id for one in templates if draft.template == f"#{one.id}"), 0)
             metadata = metadata.model_copy(update={"template": chosen})
             meant, problems = await resolved(draft, self.parts.people, session, catalog)

@@ -94,6 +94,7 @@ def create_form(
     project_select = forms.searched(ChooseProject.action, chosen, "Search projects")
     subject = forms.text(TypeSubject.action, draft.subject, most=SUBJECT_LENGTH, on_keystroke=True)
     formatted = forms.formatted_text(DESCRIPTION.name, description)
+
     blocks += [
         forms.field("project", "Project", project_select, optional=False, dispatch=True),
         *_template(templates, state.template),
@@ -132,6 +133,7 @@ def project_fields(
     tracker = meant.get("tracker")
     needed = required.get(tracker.id if isinstance(tracker, Ref) else None, frozenset())
     blocks, hidden = [], False
+
     for field in sorted(FIELDS.values(), key=lambda field: not field.first):
         refs = field.offered(catalog)
         if field is DESCRIPTION or (field.choices and not refs):

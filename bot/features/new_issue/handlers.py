@@ -88,6 +88,7 @@ class CreateFormHandlers:
             chosen = forms.Values(request.view.json if request.view else {}).number("project")
             issues = await self.issues.suggest(reply.owner, request.text, chosen or project)
             return [views.issue_option(issue) for issue in issues]
+
         custom = () if field else (forms.number_in(name.removeprefix(CUSTOM_FIELD)),)
         parts = (field.choices,) if field and field.choices else ()
         async with self.parts.accounts.reading(reply.owner) as session:
@@ -118,6 +119,7 @@ class CreateFormHandlers:
         except BotError as error:  # submitting the form reports it, if it persists
             log.info("similar issues not looked up", action="duplicates.unknown", error=type(error).__name__)
             return
+
         updated = create_form.with_notes(view, notes)
         unchanged = self.pauses.hash_now(press.form_key, view["hash"]) == view["hash"]
         if self.pauses.is_latest(press.form_key, press.pressed_at) and not (
@@ -134,6 +136,7 @@ class CreateFormHandlers:
         template = f"#{pressed.template}" if isinstance(pressed, ChooseTemplate) else None
         state = FormState(more=isinstance(pressed, buttons.MoreFields))
         refreshed = await self.filling.refreshed(reply, view, project, state, template)
+
         refreshed = with_offer(refreshed, offer_in(view.json))
         known = view.json.get("hash")
         over = self.pauses.hash_now(press.form_key, known) if known else None
@@ -159,6 +162,7 @@ class CreateFormHandlers:
         kept = NewIssueMetadata.of(View(earlier.view))
         if kept.source is None:
             kept = kept.model_copy(update={"place": metadata.place})
+
         filled = View(earlier.view | {"private_metadata": kept.dump()})
         chosen = forms.Values(filled.json).chosen("template")
         template = f"#{chosen}" if chosen else None
@@ -204,6 +208,7 @@ class CreateFormHandlers:
         included = await self.inclusion.included(reply, form, draft.description)
         draft = draft.described(included.description)
         reply.progress = lambda: progress(batch, f"Creating the issue in {reply.wording.service}…")
+
         try:
             await self.jobs.fill_from_form(reply, form, batch, included.files)
             made = await self.creator.create(

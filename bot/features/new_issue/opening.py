@@ -99,6 +99,7 @@ class FormOpening:
         place = Destination.from_json(job.place)
         if reply.in_form:  # this button was the form's answer: the new form replaces it
             await reply.show(loading(TITLE))
+
         draft, source = Draft(), None
         if job.message and place.channel_id:
             draft = await draft_from_message(reply.at(place), job.message)

@@ -93,6 +93,7 @@ class ThreadInclusion:
             return Included(description)
         thread = Thread(reply.slack, offered.channel_id, offered.ts)
         reply.progress = lambda: PROGRESS
+
         try:
             if not await _may_read(reply, offered.channel_id):
                 raise _not_included("You're no longer in this conversation. Ask to be added")

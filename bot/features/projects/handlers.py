@@ -105,6 +105,7 @@ class ProjectHandlers:
         if not draft.identifier:
             field = forms.Values(view).block_ids["identifier"]
             return FormResult(errors={field: "Enter an identifier. I can't make one from this name."})
+
         started = datetime.now(UTC)
         try:
             project = await self.projects.create(reply.owner, draft, metadata.attempted_at)

@@ -44,6 +44,7 @@ def projects(projects: Sequence[KnownProject], text: str, wording: Wording) -> M
     tracker = wording.command("tracker")
     if not projects:
         return sentence(f"No project matches “{text}”. Type `{tracker} projects` to list all.")
+
     title = f"*{len(projects)} project{'' if len(projects) == 1 else 's'}*"
     lines = [_line(project, wording) for project in projects[:MAX_PROJECTS]]
     blocks: list[Block] = [section(title)]

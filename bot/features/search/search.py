@@ -304,6 +304,7 @@ class Search:
             return Except(tuple(number for number, _ in left_out)), (
                 f"not {' or '.join(called for _, called in left_out)}",
             )
+
         if left_out and not kept:
             others = catalog.lists[NAMED[name][1]]
             kept = [
@@ -328,6 +329,7 @@ class Search:
             return [(subproject.id, subproject.name) for subproject in within]
         if not _looked_up(name, typed):
             return [ME]
+
         people, (kind, part) = name in PEOPLE, NAMED.get(name, PERSON)
         known, choices = NameIndex(kind, catalog.lists[part]), list[tuple[int | str, str]]()
         for one in typed:

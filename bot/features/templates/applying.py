@@ -121,6 +121,7 @@ def applied(draft: Draft, template: Template, text_format: str) -> Draft:
     parts = (Part(part.heading, typed.text(part.heading) or part.text) for part in skeleton.parts)
     chosen = {name: f"#{choice.id}" for name, choice in content.choices.items()}
     subject = draft.subject
+
     if content.prefix and own_subject(subject, template) == subject:
         prefixed = f"{content.prefix} {subject}"
         subject = prefixed if len(prefixed) <= SUBJECT_LENGTH else subject

@@ -72,6 +72,7 @@ class TemplateHandlers:
                     rich = await _rich(reply, original.description)
                     entered = replace(entered, chosen=choices_of(original), description=rich)
                     copied = fingerprint(key(await _text(reply, rich)))
+
             metadata = TemplateMetadata(place=reply.place.as_json(), project_id=chosen.id, copied=copied)
             view = await self._form(reply, session, chosen, entered, metadata)
         await reply.show(view)
@@ -132,6 +133,7 @@ class TemplateHandlers:
         metadata, entered = TemplateMetadata.of(form), views.entered_in(form.json)
         reply = reply.at(Destination.from_json(metadata.place))
         typed = await _text(reply, entered.description)
+
         async with self.accounts.reading(reply.owner) as session:
             project = await self.projects.by_id(session, metadata.project_id)
             issue = await self.templates.to_copy(session, project, press.button.issue)

@@ -180,6 +180,7 @@ def template_form(
         forms.field("copy", "Copy from an issue", copied, dispatch=True, hint=copies),
         forms.field("prefix", "Subject prefix", prefix),
     ]
+
     for row in TEMPLATED:
         refs, choice = row.known(catalog), entered.chosen.get(row.key)
         chosen = next((ref for ref in refs if choice and ref.id == choice.id), None)

@@ -88,6 +88,7 @@ class TimelogHandlers:
         if isinstance(request, TimeDraft) and request.issue is None and may_name_project(typed):
             names = await vocabulary(self.timelog.access, reply.owner, None, None, ["project"])
             request = timelog_command(typed, typist, Vocabulary(names))
+
         if isinstance(request, TimeDraft) and not (request.issue or request.project) and request.comment:
             runs = {" ".join(w.text for w in run): run for run in commands.beside_duration(typed)}
             guess = await self.guesses.meant(
@@ -212,6 +213,7 @@ class TimelogHandlers:
         """Open the form right away, then fill in the draft, and show its errors."""
         if not announce:  # it is open
             await reply.open(loading("Log time"))
+
         on = None
         try:
             on = await self.timelog.loggable(reply.owner, draft)
@@ -271,6 +273,7 @@ class TimelogHandlers:
             comment=values.comment,
             agreed=values.agreed,
         )
+
         try:
             logged = await self.timelog.log(reply.owner, time)
         except ActivityNeeded as needed:  # the form was sent before it showed the issue's activities
@@ -285,6 +288,7 @@ class TimelogHandlers:
             # The time may be logged, and only the user can look, so the form isn't left open.
             saved = await reply.save(views.FillTimeForm(time=time))
             return FormResult.notice("Not confirmed", views.unknown(reply.wording, time, error, saved))
+
         reply.committed = True
         if reply.place.channel_id:
             return FormResult(then=partial(self._confirm, reply, logged, announce=metadata.announce))
@@ -301,6 +305,7 @@ class TimelogHandlers:
         if exposure.asks(agreed):
             await reply.privately(views.share_anyway(entry, on.project))
             return
+
         twice = f"share_time:{entry.id}:{reply.owner.team_id}:{reply.place.channel_id}"
         announced = await reply.announce_once(
             twice, partial(self.post, reply, replace(entry, title=on.title), exposure, agreed)
@@ -364,6 +369,7 @@ class TimelogHandlers:
         except BotError as error:
             log.info("time post not updated", action="time.post_not_updated", error=type(error).__name__)
             return stale
+
         blocked = await reply.platform.conversations.why_not_share(
             reply.slack, reply.owner.team_id, post.channel_id
         )
@@ -390,6 +396,7 @@ class TimelogHandlers:
             place = Destination(post.channel_id)
             if post.ts is None or not await posting.delete_post(reply.slack, place, post.ts):
                 note = views.stale_post(post.channel_id)
+
         totals = await self._totals(reply)
         confirmation = views.deleted(entry, totals, reply.wording, note)
         if not reply.in_form:
@@ -422,6 +429,7 @@ async def _entered(
         except UserError as error:
             raise WrongField("hours", error) from error
         change = replace(change, hours=amount)
+
     if values.changed("date", initial):
         change = replace(change, spent_on=values.day("date") or (await reply.typist()).today())
     if (activity := values.number("activity")) and values.changed("activity", initial):

@@ -205,6 +205,7 @@ class Timelog:
             if not await self._has_grown(session, on.issue, time.hours):
                 raise
             return Logged(_spent(on, time, activity, None), on)
+
         spent = _spent(on, time, activity, made)
         entry = Entry(id=made.id, **asdict(spent))
         stored = await _recorded(self._entries.add(owner, entry), entry)
@@ -226,6 +227,7 @@ class Timelog:
             project_id = (await self.access.projects.find(session, draft.project)).id
         else:
             raise UserError("Which issue is this for? Choose one, or type `{/timelog} 42 1h30`.")
+
         project = await self.access.projects.detailed(session, project_id)
         known = await self.activities(session, project)
         usual = known[0] if len(known) == 1 else None
@@ -324,6 +326,7 @@ class Timelog:
         if {"hours", "spent_on"} & sent.keys():
             spent = Decimal(changed.minutes) / MINUTES
             await self._check_day(owner, spent, changed.spent_on, change.agreed, before=entry)
+
         changes = TimeEntryChanges.model_validate(sent)
         try:
             await self.access.client.update_time_entry(session.key, entry.id, changes)

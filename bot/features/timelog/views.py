@@ -151,6 +151,7 @@ def time_form(on: Loggable | None, values: EnteredTime, metadata: str, warning: 
         chosen = issue_option(on.issue) if on and on.issue else None
         search = forms.searched(ChooseTimeIssue.action, chosen, "Search by number or subject")
         blocks = [forms.field("issue", "Issue", search, optional=False, dispatch=True)]
+
     if on is None:
         fields = _fields(values)
         fields.insert(1, context("Choose an issue to see its activities."))

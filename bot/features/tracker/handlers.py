@@ -62,6 +62,7 @@ class TrackerHandlers:
         reply.give_back = not commands.may_hold_key(command.text)
         reply.fallback = partial(self._fallback, reply)
         request = commands.tracker_command(command.text, reply.owner)
+
         if request.act in self.alone:
             await self.alone[request.act](reply)
         elif request.act in self.with_text:

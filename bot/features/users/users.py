@@ -110,6 +110,7 @@ class Users:
         session = await self.accounts.writing(owner)
         if not changed:
             return
+
         try:
             await self.client.update_user(session.key, user_id, UserChanges.model_validate(changed))
         except Forbidden:

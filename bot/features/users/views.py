@@ -45,6 +45,7 @@ def user(user: User, wording: Wording) -> Message:
         ]
         more = len(user.memberships) - MEMBERSHIPS
         blocks.append(section("*Projects* " + " · ".join(lines) + (f" and {more} more" if more > 0 else "")))
+
     blocks += fields(_facts(user))
     url = user_url(wording.base_url, user.id)
     blocks.append(actions([link_button(f"Open in {wording.service}", url)]))

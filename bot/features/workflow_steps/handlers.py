@@ -84,6 +84,7 @@ class WorkflowSteps:
         reply.owner = owner = replace(reply.owner, user_id=_actor(event.event["function"], inputs))
         # They may have left since the workflow began: if Slack says so, their key is deleted.
         profile = await reply.platform.profiles.of(reply.slack, owner.team_id, owner.user_id, fresh=True)
+
         try:
             return await step(reply, inputs, tried_at)
         except KeyRejected:  # it may be for a moment, and the sentence says what to do
@@ -111,6 +112,7 @@ class WorkflowSteps:
         subject = " ".join(plain.split())
         if not subject:
             raise UserError("The step has no subject. Add one in the workflow.")
+
         if len(subject) > SUBJECT:
             described = f"{named}\n\n{described}".rstrip()
         values = {"desc": await _inert(reply, described)}
