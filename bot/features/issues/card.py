@@ -145,8 +145,8 @@ def _connected(details: IssueDetails, wording: Wording) -> list[Block]:
     lines = []
     if issue.parent:
         lines.append(f"*Parent issue* {named(issue.parent.id, details.subjects.get(issue.parent.id))}")
-    if details.children:
-        lines.append(f"*Subtasks* {_first([named(child.id, child.subject) for child in details.children])}")
+    if issue.children:
+        lines.append(f"*Subtasks* {_first([named(child.id, child.subject) for child in issue.children])}")
     lines += map(related, issue.relations[:LISTED])
     if issue.attachments:
         files = [

@@ -153,7 +153,7 @@ class IssueCreator:
                 raise errors[0]
             new = fields.request(draft, values, project, catalog)
             if (
-                draft.private
+                "private" in draft.values
                 and await has_permission(self.access.client, session, project, SETS_PRIVACY) is False
             ):
                 forbidden = UserError(
@@ -180,7 +180,7 @@ class IssueCreator:
         changes = service_changes(compared, meant.new.custom_fields, issue)
         mention = await self.issues.assignee_to_mention(owner, issue)
         others = tuple(other for other in alike if other.id != issue.id)
-        created = Created(issue, meant.project, changes, draft.private, mention, others, exposure)
+        created = Created(issue, meant.project, changes, "private" in draft.values, mention, others, exposure)
         await self._record(owner, created, source)
         return created
 

@@ -5,7 +5,7 @@ this table. Project, subject and custom fields aren't in it.
 """
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import date
 from decimal import Decimal
 from enum import Enum
@@ -71,13 +71,9 @@ class Field:
     choices: Part | None = None  # its choices' name in `Catalog`
     _: KW_ONLY
     placeholder: str = ""  # what its input shows without a value; for a choice it may be left to the form
-    in_form: str = ""  # its name in the form, unless that is `key`
+    name: str = ""  # its name in forms: `key`, unless a row has another
     first: bool = False  # whether the form shows it without *More fields*
     always: bool = False  # whether every issue has a value, so that it can't be cleared
-
-    @property
-    def name(self) -> str:
-        return self.in_form or self.key
 
     def known(self, catalog: Catalog) -> tuple[Ref, ...]:
         return catalog.lists[self.choices] if self.choices else ()
@@ -116,7 +112,7 @@ _ROWS = (
         "assigned_to_id",
         "assigned_to",
         "assignees",
-        in_form="assignee",
+        name="assignee",
         placeholder="Unassigned",
         first=True,
     ),
@@ -150,17 +146,17 @@ _ROWS = (
         FieldType.PEOPLE,
         "watcher_user_ids",
         choices="people",
-        in_form="watchers",
+        name="watchers",
         placeholder="Add people",
     ),
     Field(
-        "desc", "Description", FieldType.TEXT, "description", "description", in_form="description", first=True
+        "desc", "Description", FieldType.TEXT, "description", "description", name="description", first=True
     ),
 )
-FIELDS = {field.key: field for field in _ROWS}
+FIELDS = {field.key: replace(field, name=field.name or field.key) for field in _ROWS}
 DESCRIPTION = FIELDS["desc"]
-SUBJECT = Field("subject", "Subject", FieldType.TEXT, "subject", "subject", always=True)
-CHANGEABLE = {field.key: field for field in (SUBJECT, *_ROWS) if field.answer}
+SUBJECT = Field("subject", "Subject", FieldType.TEXT, "subject", "subject", name="subject", always=True)
+CHANGEABLE = {field.key: field for field in (SUBJECT, *FIELDS.values()) if field.answer}
 """The fields of an existing issue that can be changed."""
 
 
@@ -188,21 +184,20 @@ class Draft(BaseModel):
         }
 
     @property
-    def private(self) -> bool:
-        return bool(self.values.get("private"))
-
-    @property
     def description(self) -> str:
         return str(self.values.get("desc") or "")
 
     @property
     def parts(self) -> frozenset[Part]:
         """The parts of a catalog that its names are looked up in."""
-        return frozenset(
-            field.choices
-            for field, value in ((FIELDS[key], value) for key, value in self.values.items())
-            if field.choices and (field.kind is FieldType.CHOICE or _names_someone(value))
-        )
+        parts = set()
+        for key, value in self.values.items():
+            field, people = FIELDS[key], value if isinstance(value, tuple) else (value,)
+            # The user, and people in Slack, have a link.
+            named = any(isinstance(one, str) and one != "me" for one in people)
+            if field.choices and (field.kind is FieldType.CHOICE or named):
+                parts.add(field.choices)
+        return frozenset(parts)
 
     def described(self, text: str) -> Self:
         """The same with another description."""
@@ -216,12 +211,6 @@ def typed_hours(amount: Decimal) -> str:
     if minutes * CENTS % MINUTES == 0:
         return f"{(Decimal(minutes) / MINUTES).normalize():f}"
     return f"{minutes // MINUTES}:{minutes % MINUTES:02}"
-
-
-def _names_someone(value: Value) -> bool:
-    """Whether a name has to be looked up: the user, and people in Slack, have a link."""
-    people = value if isinstance(value, tuple) else (value,)
-    return any(isinstance(one, str) and one != "me" for one in people)
 
 
 class NotUnderstood(UserError):
@@ -279,7 +268,7 @@ async def resolved(
             continue
 
         refs, wrong = [], 0
-        looked_up = field.known(catalog) if field.choices in parts else ()
+        looked_up = catalog.lists[field.choices] if field.choices in parts else ()
         known = NameIndex("person" if field.kind is not FieldType.CHOICE else field.name, looked_up)
 
         for name in value if field.kind is FieldType.PEOPLE else (value,):

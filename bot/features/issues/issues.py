@@ -77,12 +77,11 @@ class UpdateUnconfirmed(UserError):
 
 @dataclass(frozen=True)
 class IssueDetails:
-    """An issue with what its card adds: children, the subjects of related issues, its project, and whether
-    it is assigned to the user (`mine`).
+    """An issue with what its card adds: the subjects of related issues, its project, and whether it is
+    assigned to the user (`mine`).
     """
 
     issue: Issue
-    children: tuple[Child, ...]
     subjects: dict[int, str]
     project: KnownProject | None
     mine: bool = False
@@ -106,20 +105,14 @@ class Issues:
     async def show(self, owner: Owner, number: int) -> IssueDetails:
         """One issue as the user sees it. Raises UserError if they can't see it, NotLinked, ServiceError."""
         async with self.access.accounts.reading(owner) as session:
-            detailed = await self._detailed_or(
-                session,
-                number,
-                ON_CARD,
-                lambda: asyncio.gather(self.one(session, number), self._children(session, number)),
-            )
-            issue, children = (detailed, detailed.children) if isinstance(detailed, Issue) else detailed
+            issue = await self.detailed(session, number, ON_CARD, otherwise=self._with_children)
             others = (r.issue_to_id if r.issue_id == number else r.issue_id for r in issue.relations)
             named = {other for other in (*others, issue.parent and issue.parent.id) if other}
             linked, project = await asyncio.gather(
                 self.several(session, sorted(named)), self._project_of(session, issue)
             )
             subjects = {n: other.subject for n, other in linked.items()}
-            return IssueDetails(issue, children, subjects, project, assigned_to(session, issue))
+            return IssueDetails(issue, subjects, project, assigned_to(session, issue))
 
     async def suggest(
         self, owner: Owner, text: str, project_id: int | None = None, *, own_first: bool = False
@@ -155,10 +148,27 @@ class Issues:
         return items[0]
 
     async def detailed(
-        self, session: Session, number: int, include: Collection[IssueDetailInclude] = ()
+        self,
+        session: Session,
+        number: int,
+        include: Collection[IssueDetailInclude] = (),
+        *,
+        otherwise: FetchIssue | None = None,
     ) -> Issue:
-        """Return one issue with its details; like `one`, if the service doesn't return them."""
-        return await self._detailed_or(session, number, include, lambda: self.one(session, number))
+        """Return one issue with its details; as `otherwise` or `one` does if the service doesn't return them.
+
+        It is asked for them twice before the endpoint counts as missing for all users: a proxy may have
+        refused one request.
+        """
+        optional, read = self.access.client.optional, otherwise or self.one
+        if issue := await optional.get_issue(session.key, number, include):
+            return issue
+        issue, other = await asyncio.gather(
+            optional.get_issue(session.key, number, include), read(session, number)
+        )
+        if issue is None:
+            optional.note_missing("get_issue")  # the issue can be read otherwise, so it exists
+        return issue or other
 
     async def require_unchanged(self, session: Session, number: int, since: datetime) -> None:
         """Raises UserError if the user has changed the issue since then, IssueNotFound, ServiceError."""
@@ -176,34 +186,14 @@ class Issues:
         page = await self.access.client.list_issues(session.key, filters, limit=len(requested))
         return {issue.id: issue for issue in page.items if issue.id in requested}
 
-    async def _detailed_or(
-        self,
-        session: Session,
-        number: int,
-        include: Collection[IssueDetailInclude],
-        read: Callable[[], Awaitable[T]],
-    ) -> Issue | T:
-        """Return one issue with its details, or the result of `read` if the service doesn't return them.
-
-        It is asked for them twice before the endpoint counts as missing for all users: a proxy may have
-        refused one request.
-        """
-        optional = self.access.client.optional
-        if issue := await optional.get_issue(session.key, number, include):
-            return issue
-        issue, other = await asyncio.gather(optional.get_issue(session.key, number, include), read())
-        if issue is None:
-            optional.note_missing("get_issue")  # the issue can be read otherwise, so it exists
-        return issue or other
-
-    async def _children(self, session: Session, number: int) -> tuple[Child, ...]:
+    async def _with_children(self, session: Session, number: int) -> Issue:
         filters = IssueFilters(parent_ids=(number,), status="any", sort=(Sort("id"),))
-        page = await self.access.client.list_issues(session.key, filters, limit=100)
-        return tuple(
-            Child(id=i.id, tracker=i.tracker, subject=i.subject)
-            for i in page.items
-            if i.parent and i.parent.id == number
+        issue, page = await asyncio.gather(
+            self.one(session, number), self.access.client.list_issues(session.key, filters, limit=100)
         )
+        own = (each for each in page.items if each.parent and each.parent.id == number)
+        children = tuple(Child(id=each.id, tracker=each.tracker, subject=each.subject) for each in own)
+        return issue.model_copy(update={"children": children})
 
     async def _project_of(self, session: Session, issue: Issue) -> KnownProject | None:
         """Return the issue's project, at most a minute old; None if it can't be read."""

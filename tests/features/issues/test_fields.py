@@ -28,7 +28,7 @@ def test_every_row_names_fields_of_the_service_and_the_catalog() -> None:
 
 @pytest.mark.parametrize("kind", FieldType)
 def test_every_kind_of_field_has_an_input_that_is_read_back(kind: FieldType) -> None:
-    field = Field(key="row", label="Row", kind=kind, sent="row")
+    field = Field(key="row", name="row", label="Row", kind=kind, sent="row")
 
     block = field_input(field, None, [Ref(id=1, name="One")], "")
 
@@ -37,7 +37,7 @@ def test_every_kind_of_field_has_an_input_that_is_read_back(kind: FieldType) -> 
 
 
 def test_a_text_field_shows_what_it_has_and_takes_what_is_entered() -> None:
-    field = Field(key="row", label="Row", kind=FieldType.TEXT, sent="row")
+    field = Field(key="row", name="row", label="Row", kind=FieldType.TEXT, sent="row")
 
     one, lines = (field_input(field, text, (), "")["element"] for text in ("One line", "Two\nlines"))
 
