@@ -9,7 +9,7 @@ from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.catalog import with_me
 from bot.access.people import has_permission
-from bot.errors import ServiceError
+from bot.errors import BotError, ServiceError
 from bot.features.issues.fields import FIELDS
 from bot.features.issues.issues import Issues, assigned_to
 from bot.service.client import UPDATE_ISSUE
@@ -51,12 +51,17 @@ class LinkDetails:
             return EntityDetails(issue, choices, assigned_to(session, issue))
 
     async def comments(self, owner: Owner, number: int) -> tuple[Journal, ...] | None:
-        """An issue's public comments, None if the service doesn't tell them. Raises what `read` raises."""
-        async with self.access.accounts.reading(owner) as session:
-            return (await self.issues.detailed(session, number, DETAILS[:1])).public_comments
+        """An issue's public comments, None if they can't be read, or the service doesn't tell them."""
+        with suppress(BotError):
+            async with self.access.accounts.reading(owner) as session:
+                return (await self.issues.detailed(session, number, DETAILS[:1])).public_comments
+        return None
 
     async def commentable(self, owner: Owner, number: int) -> tuple[tuple[Journal, ...] | None, bool]:
-        """Return `comments`, and whether the user can add one; with an unknown permission, they can try."""
+        """Return `comments`, and whether the user can add one; with an unknown permission, they can try.
+
+        Raises what `read` raises.
+        """
         async with self.access.accounts.reading(owner) as session:
             issue = await self.issues.detailed(session, number, DETAILS[:1])
             may = not self.access.client.optional.is_missing(UPDATE_ISSUE)

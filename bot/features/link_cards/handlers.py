@@ -107,7 +107,7 @@ class LinkHandlers:
     async def _unfurl(self, reply: Reply, channel: str, ts: str, urls: dict[int, str]) -> frozenset[int]:
         exposures = await self.publicity.public(reply.owner, tuple(urls))
         numbers = [each.issue.id for each in exposures if each.issue]
-        counted = await asyncio.gather(*(self._comments_or_none(reply, number) for number in numbers))
+        counted = await asyncio.gather(*(self.details.comments(reply.owner, number) for number in numbers))
         comments = dict(zip(numbers, counted, strict=True))
         for with_entities in (True, False):
             exposures = [each for each in exposures if await self.publicity.may_post(reply.owner, each)]
@@ -131,11 +131,6 @@ class LinkHandlers:
             else:
                 return frozenset(issue.id for issue in issues)
         return frozenset()
-
-    async def _comments_or_none(self, reply: Reply, number: int) -> tuple[Journal, ...] | None:
-        with suppress(BotError):  # the card comes without their number
-            return await self.details.comments(reply.owner, number)
-        return None
 
     async def details_requested(self, event: Event, reply: Reply) -> None:
         about = event.event

@@ -7,7 +7,7 @@ from functools import partial
 from bot.access.people import Who
 from bot.features.parts import Parts
 from bot.features.users import views
-from bot.features.users.users import UserProfile, Users, details_of
+from bot.features.users.users import UserProfile, Users
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.language.tokens import SlackUser
@@ -75,7 +75,7 @@ class UserHandlers:
     async def open_edit(self, reply: Reply, user: Who) -> None:
         await reply.open(loading("Edit account"))
         details = await self.users.editable(reply.owner, user)
-        view = views.edit_form(details, details_of(details), reply.wording)
+        view = views.edit_form(details, reply.wording)
         metadata = {"user": details.id, "place": reply.place.as_json(), "shown": shown_in(view)}
         await reply.show(view | {"private_metadata": json.dumps(metadata)})
 

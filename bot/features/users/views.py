@@ -2,7 +2,7 @@
 
 from bot.access.accounts import full_name
 from bot.features.accounts.views import LinkAccount
-from bot.features.users.users import UserProfile
+from bot.features.users.users import UserProfile, details_of
 from bot.service.conventions import FIRST_NAME_LENGTH, LOGIN_LENGTH, UserStatus, user_url
 from bot.service.models import User
 from bot.slack.surfaces import forms
@@ -68,8 +68,8 @@ def new_form(details: UserProfile, slack_user: str | None, metadata: str, servic
     return forms.form("user.new", "New account", blocks, submit="Create account", metadata=metadata)
 
 
-def edit_form(user: User, details: UserProfile, wording: Wording) -> JSON:
-    blocks: list[Block] = [section(f"*{_name(user, wording)}* · User {user.id}"), *_inputs(details)]
+def edit_form(user: User, wording: Wording) -> JSON:
+    blocks: list[Block] = [section(f"*{_name(user, wording)}* · User {user.id}"), *_inputs(details_of(user))]
     return forms.form("user.edit", "Edit account", blocks, submit="Save")
 
 
