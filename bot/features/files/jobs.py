@@ -145,7 +145,8 @@ class FileJobs:
         files = [FileToAttach(id=file_id, name=name_of(file)) for file_id, file in known.items()]
         files += [file for file in job.files if file.id in checked and file.id not in known]
         batch.in_order = bool(of_thread)
-        await self.fill(reply, batch, files, known, own=job.own)
+        if files:
+            await self.fill(reply, batch, files, known, own=job.own)
 
     async def results(
         self, reply: Reply, number: int, batch: Batch, job: FileSelection | None = None

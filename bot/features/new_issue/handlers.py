@@ -217,7 +217,7 @@ class CreateFormHandlers:
                 reply.channel,
                 reply.attempted_at,
                 source=metadata.source,
-                upload=lambda session: self.files.upload(session, batch),
+                upload=(lambda session: self.files.upload(session, batch)) if batch.files else None,
                 announced=reply.place.channel_id is not None and not reply.place.direct,
             )
         except IssueRefused as error:
