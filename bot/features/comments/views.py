@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bot.features.comments.comments import Commented, Target
-from bot.features.issues.views import issue_option, title, with_reason
+from bot.features.issues.views import issue_field, title, with_reason
 from bot.slack.outgoing.outcomes import PostOutcome
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, Message, section, shortened
@@ -71,9 +71,7 @@ def comment_form(
 def _issue(target: Target | None, wording: Wording, *, fixed: bool) -> Block:
     if target and fixed:
         return section(f"On *{title(target.issue, wording)}*")
-    chosen = issue_option(target.issue) if target else None
-    select = forms.searched(ChooseIssue.action, chosen, "Search by number or subject")
-    return forms.field("issue", "Issue", select, optional=False, dispatch=True)
+    return issue_field(ChooseIssue.action, target.issue if target else None, dispatch=True)
 
 
 def commented(done: Commented, wording: Wording, text: str) -> Message:

@@ -16,8 +16,9 @@ from bot.features.issues.buttons import OpenFilesForm
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
 from bot.features.issues.publicity import Publicity
-from bot.features.issues.views import issue_option, this_message
+from bot.features.issues.views import this_message
 from bot.features.parts import Parts
+from bot.service.models import Issue
 from bot.slack.incoming.failures import finish, follow
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.outgoing import posting
@@ -94,20 +95,20 @@ class FileHandlers:
         job = await self.jobs.from_message(reply, message)
         about = await self.issues.about(reply, message)
         job_id = await self.jobs.save(reply, job.model_copy(update={"message": message_saveable(message)}))
-        await self._show_message_form(reply, job, job_id, issue_option(about) if about else None)
+        await self._show_message_form(reply, job, job_id, about)
 
     async def open_with_message(self, press: ButtonPress[AttachFromMessage], reply: Reply) -> None:
         """*Attach files* on an issue that was found from a message: choose files of the message."""
         await reply.open(loading("Attach files"))
         job = await self.jobs.load(reply, press.button.job)
         async with self.files.access.accounts.reading(reply.owner) as session:
-            issue = issue_option(await self.files.issues.one(session, press.button.issue))
+            issue = await self.files.issues.one(session, press.button.issue)
         await self._show_message_form(
             reply.at(Destination.from_json(job.place)), job, press.button.job, issue
         )
 
     async def _show_message_form(
-        self, reply: Reply, job: FileSelection, job_id: str, issue: JSON | None
+        self, reply: Reply, job: FileSelection, job_id: str, issue: Issue | None
     ) -> None:
         if not job.files:
             why = " ".join(f"{file.name}: {file.why}" for file in job.missing)

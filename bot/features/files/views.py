@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bot.errors import BotError, Refused
 from bot.features.files.attach import Batch, BatchFile, FileState, MissingFile
 from bot.features.issues.buttons import NewIssueWithFiles
-from bot.features.issues.views import format_size, title, with_reason
+from bot.features.issues.views import format_size, issue_field, title, with_reason
 from bot.service.conventions import FILE_TEXT_LENGTH
 from bot.service.models import Attachment, Issue
 from bot.slack.outgoing.outcomes import PostOutcome
@@ -63,7 +63,9 @@ def files_form(issue: Issue | None, metadata: str) -> JSON:
     """The form for files from the user's computer; without an issue, that is chosen in it."""
     element = {"type": "file_input", "action_id": "files", "max_files": MAX_FILES}
     blocks = [
-        section(f"Attach to {bold(f'#{issue.id} {issue.subject}')}") if issue else _issue_field(None),
+        section(f"Attach to {bold(f'#{issue.id} {issue.subject}')}")
+        if issue
+        else issue_field("files.issue", None),
         forms.field("files", "Files", element, optional=False),
         context("You can rename and describe each file after it's attached."),
     ]
@@ -73,14 +75,14 @@ def files_form(issue: Issue | None, metadata: str) -> JSON:
 def message_form(
     known: Sequence[forms.SelectOption],
     files: Sequence[Block],
-    issue: JSON | None,
+    issue: Issue | None,
     job_id: str,
     metadata: str,
 ) -> JSON:
     """The form for a message's files: which ones, the issue, and their names."""
     blocks: list[Block] = [
         *files,
-        _issue_field(issue),
+        issue_field("files.issue", issue),
         actions([button(CREATE, NewIssueWithFiles(job=job_id))]),
     ]
     for index, (_, name) in enumerate(known[:MAX_NAMED]):
@@ -88,11 +90,6 @@ def message_form(
             blocks.append(section(bold(name)))
         blocks += _name_and_description(f"_{index}", name, "")
     return forms.form("files.attach", "Attach files", blocks, submit="Attach files", metadata=metadata)
-
-
-def _issue_field(chosen: JSON | None) -> Block:
-    searched = forms.searched("files.issue", chosen, "Search by number or subject")
-    return forms.field("issue", "Issue", searched, optional=False)
 
 
 def files_field(

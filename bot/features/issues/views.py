@@ -15,6 +15,7 @@ from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Change, Issue, Journal, Ref
 from bot.slack.outgoing.outcomes import PostOutcome, not_posted
 from bot.slack.outgoing.posting import MENU_OPTIONS
+from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
     JSON,
     Block,
@@ -385,6 +386,12 @@ async def quoted(comment: Journal, wording: Wording) -> str:
 
 def issue_option(issue: Issue) -> JSON:
     return option(f"#{issue.id} {issue.subject}", str(issue.id))
+
+
+def issue_field(action: str, issue: Issue | None, *, dispatch: bool = False) -> Block:
+    """The field of a form in which an issue is chosen, this one at first."""
+    select = forms.searched(action, issue_option(issue) if issue else None, "Search by number or subject")
+    return forms.field("issue", "Issue", select, optional=False, dispatch=dispatch)
 
 
 def change_text(change: Change, names: Names, me: int = 0) -> str:

@@ -12,7 +12,7 @@ from bot.access.name_matching import pick
 from bot.access.projects import KnownProject
 from bot.errors import OutcomeUnknown, UserError
 from bot.features.issues.fields import typed_hours
-from bot.features.issues.views import format_hours, issue_option, post_menu
+from bot.features.issues.views import format_hours, issue_field, post_menu
 from bot.features.timelog.timelog import MINUTES, Loggable, LongDay, TimeDraft, TimeToLog
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
@@ -148,9 +148,7 @@ def time_form(on: Loggable | None, values: EnteredTime, metadata: str, warning: 
     if on is not None and on.issue is None:
         blocks = [section(f"On {bold(on.project.name)}")]
     else:
-        chosen = issue_option(on.issue) if on and on.issue else None
-        search = forms.searched(ChooseTimeIssue.action, chosen, "Search by number or subject")
-        blocks = [forms.field("issue", "Issue", search, optional=False, dispatch=True)]
+        blocks = [issue_field(ChooseTimeIssue.action, on.issue if on else None, dispatch=True)]
 
     if on is None:
         fields = _fields(values)
