@@ -143,8 +143,13 @@ class Database:
         """
         return await self._driver.transact(work, writes=True)
 
-    async def one(self, statement: Executable) -> Row[Any] | None:
-        return await self._driver.transact(lambda it: it.execute(statement).one_or_none(), writes=False)
+    # Building a statement takes longer than running it: what every request runs is built once, and gets its
+    # values here.
+
+    async def one(self, statement: Executable, **values: object) -> Row[Any] | None:
+        return await self._driver.transact(
+            lambda it: it.execute(statement, values).one_or_none(), writes=False
+        )
 
     async def rows(self, statement: Executable) -> Sequence[Row[Any]]:
         return await self._driver.transact(lambda it: it.execute(statement).all(), writes=False)
@@ -152,17 +157,17 @@ class Database:
     async def scalar(self, statement: Executable) -> Any:  # noqa: ANN401 - the type of the column
         return await self._driver.transact(lambda it: it.scalar(statement), writes=False)
 
-    async def execute(self, *statements: Executable) -> None:
+    async def execute(self, *statements: Executable, **values: object) -> None:
         """Run statements that change rows, in one transaction."""
-        await self._driver.transact(lambda it: [it.execute(each) for each in statements], writes=True)
+        await self._driver.transact(lambda it: [it.execute(each, values) for each in statements], writes=True)
 
-    async def changes(self, statement: Executable, *also: Executable) -> bool:
+    async def changes(self, statement: Executable, *also: Executable, **values: object) -> bool:
         """Run a statement that returns the rows it changes, and if it changed one, the others in the same
         transaction. Returns whether it did.
         """
 
         def work(connection: Connection) -> bool:
-            if connection.execute(statement).first() is None:
+            if connection.execute(statement, values).first() is None:
                 return False
             for each in also:
                 connection.execute(each)

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import structlog
@@ -25,6 +25,7 @@ from sqlalchemy import (
     Executable,
     Row,
     and_,
+    bindparam,
     case,
     delete,
     false,
@@ -48,6 +49,11 @@ from bot.store.vault import Vault
 RETENTION = timedelta(days=1)
 """How long completed work is remembered: Slack repeats deliveries for minutes, not hours."""
 LAST_ARRIVES = timedelta(seconds=5)  # until a request arrives that a process cut off when it stopped
+FINISH = (
+    update(JobRow)
+    .where(JobRow.key.in_(bindparam("keys")))
+    .values(state=State.DONE, holder=None, encrypted=None, due_at=None)
+)
 NOTHING_TRIED: Mapping[str, Any] = dict.fromkeys(("tried_at", "unknown_since", "searched_to", "sending"))
 
 log = structlog.get_logger(__name__)
@@ -195,13 +201,13 @@ class Jobs:
         """Add a job that this process does itself; if it crashes, another process's worker takes the job.
         Returns False if the key exists.
         """
-        return await self.database.changes(self._adding(self._own(kind, key, content)))
+        return await self.database.changes(self._adding, **self._own(kind, key, content))
 
     async def put_claiming(self, kind: str, key: str, content: object, claimed: str) -> Job | None:
         """`put_held` and `claim` the other job, in one transaction. Returns None if the key exists."""
 
         def work(connection: Connection) -> Job | None:
-            added = connection.scalar(self._adding(row))
+            added = connection.scalar(self._adding, row)
             return self._claim(claimed, None, None, connection) if added else None
 
         row = self._own(kind, key, content)
@@ -209,7 +215,7 @@ class Jobs:
 
     async def put_done(self, key: str) -> bool:
         """Add a key as done. Returns False if it exists."""
-        return await self.database.changes(self._adding({"key": key, "state": State.DONE}))
+        return await self.database.changes(self._adding, key=key, state=State.DONE)
 
     def putting_done(self, key: str) -> Statement:
         """The statement that adds a key as done, unless it exists."""
@@ -345,8 +351,7 @@ class Jobs:
 
     async def finish(self, keys: Collection[str]) -> None:
         """Record as done jobs whose keys are never added again."""
-        done = {"state": State.DONE, "holder": None, "encrypted": None, "due_at": None}
-        await self.database.execute(update(JobRow).where(JobRow.key.in_(keys)).values(done))
+        await self.database.execute(FINISH, keys=list(keys))
 
     async def leave(self) -> None:
         """Release this process's jobs, with a short delay where its last request may still arrive."""
@@ -415,8 +420,10 @@ class Jobs:
         lease = {"state": State.HELD, "holder": self.processes.name}
         return {"key": key, "kind": kind, **lease, "encrypted": self._seal(key, content)}
 
-    def _adding(self, row: dict[str, Any]) -> Executable:
-        added = self.database.insert(JobRow).values(row | {"at": self.processes.clock.scalar_subquery()})
+    @cached_property
+    def _adding(self) -> Executable:
+        """Adds a row of some values, unless its key exists, and returns the key if it was added."""
+        added = self.database.insert(JobRow).values(at=self.processes.clock.scalar_subquery())
         return added.on_conflict_do_nothing().returning(JobRow.key)
 
     def _seal(self, key: str, content: object) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, Executable, and_, delete, select, update
+from sqlalchemy import ColumnElement, Executable, and_, bindparam, delete, select, update
 
 from bot.errors import KeyUnreadable, NotLinked, StoredSecretError
 from bot.store.database import Database
@@ -14,6 +14,12 @@ from bot.store.notices import Notices
 from bot.store.owner import Owner
 from bot.store.tables import LinkRow
 from bot.store.vault import Vault
+
+LINK = select(LinkRow).where(
+    LinkRow.enterprise_id == bindparam("enterprise_id"),
+    LinkRow.team_id == bindparam("team_id"),
+    LinkRow.user_id == bindparam("user_id"),
+)
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class Links:
 
     async def get(self, owner: Owner) -> Link | None:
         """Return the owner's link, or None. Raises StoredSecretError if its key can't be decrypted."""
-        row = await self.database.one(select(LinkRow).where(LinkRow.of(owner)))
+        row = await self.database.one(LINK, **owner.columns)
         if row is None:
             return None
         key = self.vault.decrypt(owner, row.encrypted_key)

@@ -13,6 +13,7 @@ from sqlalchemy import Table as SqlTable
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator
 
 from bot.store.owner import Owner
@@ -57,7 +58,7 @@ class Stored(TypeDecorator[Any]):
         return None if value is None else self._adapter.validate_python(value)
 
 
-class DatabaseTime(sa.ColumnElement[datetime]):
+class DatabaseTime(FunctionElement[datetime]):
     """The database's time, with fractions of a second."""
 
     type = UtcDateTime()
