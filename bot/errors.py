@@ -9,8 +9,8 @@
     │   ├── InProgress          another request is doing the same
     │   ├── UnknownWord         a command has no such subcommand
     │   ├── WrongField          one field of a form is invalid; has the field's name
-    │   └── StoredTextError     saved input can't be decrypted
-    ├── ServiceError            a request to the service failed; has method, path, and status
+    │   └── StoredSecretError   a stored secret or saved input can't be decrypted
+    └── ServiceError            a request to the service failed; has method, path, and status
     │   ├── Unauthorized        401: the key is missing, wrong, or locked, or counts as anonymous
     │   │   └── KeySuspended        the linked key was refused lately: background work waits
     │   ├── Forbidden           403
@@ -27,7 +27,6 @@
     │   ├── TimedOut            a read got no response in time
     │   ├── Redirected          3xx: never followed, so that the key stays with the service
     │   └── OutcomeUnknown      a write was sent but not confirmed; it may have been applied
-    └── StoredSecretError       a stored secret can't be decrypted
 
 Errors that one module or feature raises are defined there. No error contains a key, a header, or a body.
 """
@@ -130,10 +129,13 @@ class InProgress(UserError):
     says = "I'm already working on this. Check back in a moment."
 
 
-class StoredTextError(UserError):
-    """Saved input can't be decrypted: the encryption keys changed, or the row was tampered with."""
+class StoredSecretError(UserError):
+    """A stored secret or saved input can't be decrypted: the encryption keys changed, or the row was tampered
+    with.
+    """
 
     says = "I can't read what I saved for this anymore. Start over."
+    why: str
 
 
 class ServiceError(BotError):
@@ -173,10 +175,6 @@ class SwitchedOff(ServiceError):
 
 class NotFound(ServiceError):
     """404."""
-
-
-class EndpointMissing(NotFound):
-    """The service can't change what exists there."""
 
 
 class Refused(ServiceError):
@@ -233,7 +231,3 @@ class Redirected(ServiceError):
 
 class OutcomeUnknown(ServiceError):
     """A write was sent but not confirmed, so it may have been applied."""
-
-
-class StoredSecretError(BotError):
-    """A stored secret can't be decrypted: the encryption keys changed, or the row was tampered with."""

@@ -6,6 +6,7 @@ client stores no key. `protocol` builds requests and decodes responses; `transpo
 
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Collection
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
@@ -14,7 +15,7 @@ from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, SecretStr
 
-from bot.errors import EndpointMissing, FilterIgnored, Forbidden, NotFound, Refused
+from bot.errors import FilterIgnored, Forbidden, NotFound, Refused
 from bot.service import conventions, inputs, models, pagination
 from bot.service.conventions import PAGE, IssueDetailInclude, ProjectInclude, UserInclude
 from bot.service.filters import IssueFilters
@@ -227,8 +228,8 @@ class OptionalOperations:
     if it is certain that the endpoint is missing, and not just this resource or this user's permission. It is
     asked twice before, because a proxy may have refused one request.
 
-    If a change returns 404, `exists` says whether the resource is there. If it is, the change raises
-    EndpointMissing, else NotFound.
+    A change returns False if the endpoint is missing: if it responds with 404, `exists` says whether the
+    resource is there. If it isn't, the change raises NotFound.
     """
 
     def __init__(self, transport: Transport, remembered: float = REMEMBERED) -> None:
@@ -256,9 +257,10 @@ class OptionalOperations:
 
     async def update_issue(
         self, key: SecretStr, issue_id: int, changes: inputs.IssueChanges, exists: Exists
-    ) -> None:
+    ) -> bool:
         """Change an issue, add a note, attach uploads."""
-        await self._change(key, write(UPDATE_ISSUE, "PUT", f"/issues/{issue_id}.json", changes), exists)
+        call = write(UPDATE_ISSUE, "PUT", f"/issues/{issue_id}.json", changes)
+        return await self._change(key, call, exists)
 
     async def issue_statuses(self, key: SecretStr) -> tuple[models.IssueStatus, ...] | None:
         return await self._list(
@@ -285,8 +287,8 @@ class OptionalOperations:
             key, Call("time_entries", "GET", "/time_entries.json", params), models.TimeEntry
         )
 
-    async def delete_time_entry(self, key: SecretStr, entry_id: int, exists: Exists) -> None:
-        await self._change(key, Call(DELETE_TIME, "DELETE", f"/time_entries/{entry_id}.json"), exists)
+    async def delete_time_entry(self, key: SecretStr, entry_id: int, exists: Exists) -> bool:
+        return await self._change(key, Call(DELETE_TIME, "DELETE", f"/time_entries/{entry_id}.json"), exists)
 
     async def versions(self, key: SecretStr, project_id: int | str) -> tuple[models.Version, ...] | None:
         call = Call("versions", "GET", item_path("projects", project_id, "/versions"))
@@ -337,19 +339,19 @@ class OptionalOperations:
         self.note_missing(call.operation)
         return None
 
-    async def _change(self, key: SecretStr, call: Call, exists: Exists) -> None:
+    async def _change(self, key: SecretStr, call: Call, exists: Exists) -> bool:
         try:
             await self._send(key, call, done)
         except NotFound:
             if not await exists():
                 raise
         else:
-            return
-        try:
+            return True
+        with suppress(NotFound):
             await self._send(key, call, done)
-        except NotFound as error:
-            self.note_missing(call.operation)
-            raise EndpointMissing(error.method, error.path, error.status) from None
+            return True
+        self.note_missing(call.operation)
+        return False
 
     async def _send(self, key: SecretStr, call: Call, read: Callable[[Answer], T]) -> T:
         result = await self._transport.send(key, call, read)

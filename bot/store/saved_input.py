@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import SecretStr
 from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select
 
-from bot.errors import StoredSecretError, StoredTextError
+from bot.errors import StoredSecretError
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import SavedInputRow
@@ -28,7 +28,7 @@ class SavedInput:
     """Saved input by random ID, or one of a name for each user, each accessible to its owner only.
 
     It is encrypted, because it contains what users typed and Slack's response URLs. Raises
-    StoredTextError if it can't be decrypted.
+    StoredSecretError if it can't be decrypted.
     """
 
     database: Database
@@ -55,7 +55,7 @@ class SavedInput:
 
         def work(connection: Connection) -> None:
             before = None
-            with suppress(StoredTextError):
+            with suppress(StoredSecretError):
                 before = self._opened(owner, saved_id, connection.scalar(statement))
             content = SecretStr(json.dumps([saved_id, change(before)]))
             values = {"encrypted": self.vault.encrypt(owner, content), "created_at": at}
@@ -87,12 +87,12 @@ class SavedInput:
             return None
         try:
             content = json.loads(self.vault.decrypt(owner, encrypted).get_secret_value())
-        except (StoredSecretError, ValueError):
-            raise StoredTextError from None
+        except ValueError:
+            raise StoredSecretError("it isn't JSON") from None
         match content:
             case [encrypted_as, dict(payload)] if encrypted_as == saved_id:
                 return payload
-        raise StoredTextError
+        raise StoredSecretError("it was saved under another ID")
 
 
 def _id_of(owner: Owner, name: str) -> str:

@@ -6,12 +6,12 @@ from functools import partial
 from pydantic import SecretStr
 
 from bot.access.accounts import KEY_REFUSED
-from bot.errors import BotError, NotLinked, StoredTextError, Unauthorized
+from bot.errors import BotError, NotLinked, StoredSecretError, Unauthorized
 from bot.features.accounts import views
 from bot.features.accounts.views import LinkAccount
 from bot.features.parts import Parts
 from bot.service.models import User
-from bot.slack.incoming.feature import Feature, Form, FormExpired
+from bot.slack.incoming.feature import Feature, Form
 from bot.slack.language.values import NoZone
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.outbox import Post
@@ -19,7 +19,7 @@ from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message
 from bot.slack.surfaces.buttons import ActionExpired
-from bot.slack.surfaces.drafts import ResumeRequest
+from bot.slack.surfaces.drafts import FormExpired, ResumeRequest
 from bot.slack.surfaces.forms import FormResult
 from bot.slack.surfaces.interaction import ButtonPress, Destination, FormClosed, FormSubmission, read
 from bot.store.digests import Pause
@@ -172,7 +172,7 @@ class AccountHandlers:
 
         saved = None
         if saved_id := form.view.text("continue"):
-            with suppress(StoredTextError):  # linking succeeded even if the saved request can't be decrypted
+            with suppress(StoredSecretError):  # linking succeeded even if the request can't be decrypted
                 saved = await reply.saved(ResumeRequest, saved_id)
         offered = form.view.metadata.get("offered")
         dismiss = partial(posting.dismiss, reply.slack, reply.place) if offered else None

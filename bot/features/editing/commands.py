@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from bot.errors import UnknownWord, UserError, WrongField
 from bot.features.editing.editing import Edit, StatusTransition
@@ -40,22 +39,9 @@ class NotAChange(UserError):
 class Unchangeable(UserError):
     """A request that only the service's pages support; `verb` is the bot's alternative, if any."""
 
-    says = "I can't change who can see an issue. To do that, open #{number} in {service}."
-    verb: ClassVar[str] = ""
-    number: int
-
-
-class Undeletable(Unchangeable):
-    says = "I can't delete issues. Close #{number} instead, or delete it in {service}."
-    verb = "close"
-
-
-class Unwatchable(Unchangeable):
-    says = "I can't add watchers. Do that in {service}, or follow #{number} yourself."
-    verb = "follow"
-
-
-CANNOT = {"delete": Undeletable, "private": Unchangeable, "watch": Unwatchable}
+    says = "{why}"
+    why: UserError
+    verb: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,7 +94,7 @@ def edit_command(
     if is_question(word for word in typed.words if word.source not in subject):
         reader.problems.insert(0, Question(as_typed(typed.line)))
     elif cannot and not (left or fields or steps):
-        reader.problems.append(CANNOT[cannot[0].text](typed.number))
+        reader.problems.append(_unchangeable(cannot[0].text, typed.number))
     elif left and (meant := _verb(given.words, statuses)):
         reader.problems.append(UnknownWord(f"issue {typed.number}", *meant))
     elif left and left == words and not parsed.options and _may_be_status(asked.words, statuses):
@@ -151,6 +137,24 @@ def _is_nothing(value: Token) -> bool:
 
 def _never_empty(field: Field) -> UserError:
     return UserError("{label} can't be empty. Type a value after `{key}:`.", label=field.label, key=field.key)
+
+
+def _unchangeable(what: str, number: int) -> Unchangeable:
+    if what == "delete":
+        why = UserError(
+            "I can't delete issues. Close #{number} instead, or delete it in {service}.", number=number
+        )
+        return Unchangeable(why, "close")
+    if what == "watch":
+        why = UserError(
+            "I can't add watchers. Do that in {service}, or follow #{number} yourself.", number=number
+        )
+        return Unchangeable(why, "follow")
+    return Unchangeable(
+        UserError(
+            "I can't change who can see an issue. To do that, open #{number} in {service}.", number=number
+        )
+    )
 
 
 def _about(parsed: Parsed, number: int) -> Parsed:

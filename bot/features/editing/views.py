@@ -52,19 +52,18 @@ class OpenEdit(SavedDraft):
     wrong: tuple[str, ...] = ()
 
 
-class UndoExpired(UserError):
-    says = "It's too late to undo this. Edit the issue to change it back."
-
-
 class UndoChange(SavedDraft):
     """Restores the values before a change, `back`; `after` has the `marks` of the changed values."""
 
     action = "issue.undo"
-    gone = UndoExpired
     lifetime = timedelta(minutes=10)
     issue: Number
     back: Edit
     after: dict[str, str]
+
+    @classmethod
+    def expired(cls) -> UserError:
+        return UserError("It's too late to undo this. Edit the issue to change it back.")
 
 
 def edited(

@@ -21,7 +21,7 @@ from bot.access.accounts import Session
 from bot.access.catalog import CustomField, Part
 from bot.access.people import unassignable
 from bot.access.projects import KnownProject
-from bot.errors import EndpointMissing, NotFound, OutcomeUnknown, Refused, ServiceError, UserError, WrongField
+from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError, WrongField
 from bot.features.issues.fields import CHANGEABLE, FIELDS, Field, IssueRefused, ResolvedValue, typed_hours
 from bot.service.client import UPDATE_ISSUE
 from bot.service.conventions import CLOCK_SKEW, IssueDetailInclude
@@ -241,11 +241,11 @@ class Issues:
             return number in await self.several(session, [number])
 
         try:
-            await self.access.client.optional.update_issue(session.key, number, changes, exists)
-        except EndpointMissing:
-            raise UpdatesUnsupported(number) from None
+            can_update = await self.access.client.optional.update_issue(session.key, number, changes, exists)
         except NotFound:
             raise IssueNotFound(number) from None
+        if not can_update:
+            raise UpdatesUnsupported(number)
 
     async def kept_by_subtasks(
         self, session: Session, number: int, keys: Collection[str]

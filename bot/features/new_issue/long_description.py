@@ -2,9 +2,9 @@
 
 from bot.features.issues.fields import Draft
 from bot.features.new_issue.form import NewIssueMetadata
-from bot.slack.incoming.feature import FormExpired
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, shortened
+from bot.slack.surfaces.drafts import FormExpired
 from bot.slack.surfaces.rich_input import LONGEST
 from bot.slack.surfaces.view import View
 from bot.store.owner import Owner

@@ -14,7 +14,6 @@ from bot.features.files.jobs import look_up, name_of
 from bot.features.new_issue.form import NewIssueMetadata
 from bot.features.parts import Parts
 from bot.service.conventions import DESCRIPTION_BYTES
-from bot.slack.incoming.feature import FormExpired
 from bot.slack.language.values import NoZone
 from bot.slack.outgoing.conversations import conversation, is_member
 from bot.slack.outgoing.messages import Thread, author_of, names_in
@@ -22,6 +21,7 @@ from bot.slack.outgoing.posting import permalink
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms, rich_input
 from bot.slack.surfaces.blocks import JSON, Block, shortened
+from bot.slack.surfaces.drafts import FormExpired
 from bot.slack.surfaces.interaction import FormSubmission
 from bot.slack.text.to_service import FORMATS, Format, translate
 from bot.slack.workspaces.slack_errors import SLACK_FAILED, reason

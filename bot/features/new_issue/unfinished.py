@@ -11,7 +11,7 @@ import structlog
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from bot.access.access import Access
-from bot.errors import StoredTextError
+from bot.errors import StoredSecretError
 from bot.features.issues.buttons import ContinueDraft, DiscardDraft
 from bot.features.issues.fields import DESCRIPTION
 from bot.features.new_issue.form import CALLBACK_ID, NewIssueMetadata
@@ -64,7 +64,7 @@ class UnfinishedForms:
     async def offered(self, owner: Owner, form: str) -> UnfinishedForm | None:
         """What a form can continue: the latest other one whose issue isn't created."""
         content = None
-        with suppress(StoredTextError):  # of other encryption keys
+        with suppress(StoredSecretError):  # of other encryption keys
             content = await self.saved.kept(owner, NAME)
         for kept in _forms_in(content):
             if kept.form == form or kept.at < time.time() - LIFETIME.total_seconds():

@@ -24,10 +24,10 @@ Act = Enum("Act", "EDIT_LAST SHOW_TOTALS")
 """Edits or deletes the user's latest entry; shows what they logged."""
 
 
-class WhoLogged(UserError):
+@dataclass(frozen=True)
+class WhoLogged:
     """`who logged time on 12`."""
 
-    says = "I can't list other people's time. Issue #{issue} shows the sum."
     issue: int
 
 
@@ -48,7 +48,7 @@ class Misread:
     error: UserError
 
 
-TimelogRequest = TimeToLog | TimeDraft | Misread | Act | Help
+TimelogRequest = TimeToLog | TimeDraft | Misread | WhoLogged | Act | Help
 """A draft opens the form."""
 OPTIONS = ("project", "activity", "on")
 LINK = "for|on|to|in|issue"
@@ -160,7 +160,7 @@ def timelog_command(
         if about:
             return about
         if "issue" in match.groupdict():
-            raise WhoLogged(values.issue_number(match["issue"]) or 0)
+            return WhoLogged(values.issue_number(match["issue"]) or 0)
         raise OnlyLastEntry(text.strip())
 
     problems: list[UserError] = []

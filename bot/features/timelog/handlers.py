@@ -18,7 +18,7 @@ from bot.features.issues.views import open_buttons
 from bot.features.parts import Parts
 from bot.features.reading import vocabulary
 from bot.features.timelog import commands, views
-from bot.features.timelog.commands import Act, Misread, may_name_project, timelog_command
+from bot.features.timelog.commands import Act, Misread, WhoLogged, may_name_project, timelog_command
 from bot.features.timelog.guesses import Guesses
 from bot.features.timelog.timelog import (
     ActivityNeeded,
@@ -83,7 +83,6 @@ class TimelogHandlers:
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         typed, typist = commands.typed_time(command.text), await reply.typist()
-        reply.fallback = partial(self._fallback, reply)
         request = timelog_command(typed, typist)
         if isinstance(request, TimeDraft) and request.issue is None and may_name_project(typed):
             names = await vocabulary(self.timelog.access, reply.owner, None, None, ["project"])
@@ -103,11 +102,6 @@ class TimelogHandlers:
                 return
         await self._answer(reply, request)
 
-    async def _fallback(self, reply: Reply, error: BotError) -> Block | None:
-        if isinstance(error, commands.WhoLogged) and error.issue:
-            return open_buttons(error.issue, reply.wording)
-        return await reply.correction(error)
-
     async def _answer(self, reply: Reply, request: commands.TimelogRequest) -> None:
         match request:
             case Misread(draft, error):
@@ -118,6 +112,11 @@ class TimelogHandlers:
                     await self._confirm(reply, logged)
             case TimeDraft() as draft:
                 await self.open_form(reply, draft)
+            case WhoLogged(issue):
+                reply.fallback = partial(_open_issue, issue, reply.wording)
+                raise UserError(
+                    "I can't list other people's time. Issue #{issue} shows the sum.", issue=issue
+                )
             case Act.EDIT_LAST:
                 await self.open_entry(reply, None)
             case Act.SHOW_TOTALS:
@@ -407,6 +406,10 @@ class TimelogHandlers:
         place = Destination.from_json(metadata.place)
         if not shown_in_form or (metadata.replace and place.channel_id):
             await reply.at(place).privately(confirmation, replace=metadata.replace)
+
+
+async def _open_issue(number: int, wording: Wording, _: BotError) -> Block | None:
+    return open_buttons(number, wording) if number else None
 
 
 def _another_reason(reply: Reply, needed: ActivityNeeded) -> str | None:

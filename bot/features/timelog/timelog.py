@@ -20,7 +20,7 @@ from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.name_matching import name_at_edge, pick
 from bot.access.projects import DetailedProject
-from bot.errors import EndpointMissing, NotFound, OutcomeUnknown, Refused, ServiceError, UserError
+from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
 from bot.features.issues.issues import Issues
 from bot.features.issues.publicity import Exposure
 from bot.service.client import DELETE_TIME
@@ -156,10 +156,6 @@ class LongDay(UserError):
     day: date
     minutes: int
     spent: Decimal | None = None
-
-
-class CannotDeleteTime(UserError):
-    says = "{service} doesn't let me delete time entries. Delete the entry in {service}, or edit it here."
 
 
 class Timelog:
@@ -340,24 +336,25 @@ class Timelog:
 
     async def delete(self, owner: Owner, entry: Entry) -> None:
         """Delete an entry, which may be gone already. Raises UserError if the service doesn't delete time."""
-        session = await self.access.accounts.writing(owner)
-        if self.access.client.optional.is_missing(DELETE_TIME):
-            raise CannotDeleteTime
-
-        exists = partial(self._exists, session, entry)
+        session, optional = await self.access.accounts.writing(owner), self.access.client.optional
+        can_delete, exists = not optional.is_missing(DELETE_TIME), partial(self._exists, session, entry)
 
         async def gone() -> bool:
             return not await exists()
 
         try:
-            await self.access.client.optional.delete_time_entry(session.key, entry.id, exists)
-        except EndpointMissing:
-            raise CannotDeleteTime from None
+            if can_delete:
+                can_delete = await optional.delete_time_entry(session.key, entry.id, exists)
         except NotFound:
             pass
         except OutcomeUnknown:
             if not await poll_until_found(gone, self.access.delays.lookups):
                 raise
+        if not can_delete:
+            raise UserError(
+                "{service} doesn't let me delete time entries. "
+                "Delete the entry in {service}, or edit it here."
+            )
         await _recorded(self._entries.forget(owner, entry.id), entry)
 
     async def totals(self, owner: Owner, today: date) -> tuple[int, int]:

@@ -32,7 +32,7 @@ from bot.slack.surfaces.blocks import (
     shortened,
 )
 from bot.slack.surfaces.buttons import Button, Number
-from bot.slack.surfaces.drafts import SavedDraft
+from bot.slack.surfaces.drafts import FormExpired, SavedDraft
 from bot.slack.surfaces.view import Metadata
 from bot.slack.text.mrkdwn import bold, day, escape, line, link, prose
 from bot.slack.text.wording import Wording
@@ -53,8 +53,9 @@ class ChooseTimeIssue(Button):
 
 
 class SavedTime(SavedDraft):
-    expired = "This has expired."
-    command = "timelog"
+    @classmethod
+    def expired(cls) -> UserError:
+        return FormExpired("timelog", "This has expired.")
 
 
 class FillTimeForm(SavedTime):

@@ -39,12 +39,12 @@ from bot.slack.incoming.failures import (
     log_if_undelivered,
     measured,
 )
-from bot.slack.incoming.feature import Feature, Form, FormExpired, Interrupted, merged
+from bot.slack.incoming.feature import Feature, Form, Interrupted, merged
 from bot.slack.incoming.turns import PersonLocks
 from bot.slack.outgoing.replies import Acknowledgement, Platform, Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, sentence
-from bot.slack.surfaces.drafts import RESUMES, ReopenForm, ResumeRequest
+from bot.slack.surfaces.drafts import RESUMES, FormExpired, ReopenForm, ResumeRequest
 from bot.slack.surfaces.forms import FormResult, notice
 from bot.slack.surfaces.interaction import (
     ButtonPress,

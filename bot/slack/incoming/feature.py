@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
-from bot.errors import BotError, UserError
+from bot.errors import BotError
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import interaction
 from bot.slack.surfaces.blocks import JSON
@@ -19,20 +19,6 @@ Handler = Callable[[Handled, Reply], Awaitable[JSON | None]]  # may return a sav
 Press = Handler[interaction.ButtonPress[Any]]
 Submit = Callable[[interaction.FormSubmission, Reply], Awaitable[FormResult]]
 Options = Callable[[interaction.OptionsRequest, Reply], Awaitable[list[JSON]]]
-
-
-class FormExpired(UserError):
-    """A saved form or request is gone; `command` starts over."""
-
-    says = "{what} {again}"
-    command: str | None = None
-    what: str = "This form has expired."
-
-    @property
-    def again(self) -> UserError:
-        if self.command is None:
-            return UserError("Start over.")
-        return UserError("Start over with `/{prefix}{command}`.", command=self.command)
 
 
 class Interrupted(BotError):
@@ -98,7 +84,7 @@ def merged(features: Sequence[Feature]) -> Feature:
 def unpacking(button: type[Button], handler: Press) -> Press:
     """The handler of a button, given what the button carries, or what was saved for it.
 
-    Raises ActionExpired if that can't be read, and FormExpired if it isn't saved anymore.
+    Raises ActionExpired if that can't be read, and the `expired` of what isn't saved anymore.
     """
 
     async def handle(press: interaction.ButtonPress[Any], reply: Reply) -> JSON | None:
@@ -106,7 +92,7 @@ def unpacking(button: type[Button], handler: Press) -> Press:
         if not issubclass(button, SavedDraft):
             carried = button.unpack(press.carried)
         elif (carried := await reply.saved(button, str(press.carried))) is None:
-            raise button.gone() if button.gone else FormExpired(button.command, button.expired)
+            raise button.expired()
         return await handler(replace(press, button=carried), reply)
 
     return handle

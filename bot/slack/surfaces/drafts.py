@@ -28,16 +28,32 @@ SAVED_OF_EVENT = (
 RESUMES = "resumes"
 
 
+class FormExpired(UserError):
+    """A saved form or request is gone; `command` starts over."""
+
+    says = "{what} {again}"
+    command: str | None = None
+    what: str = "This form has expired."
+
+    @property
+    def again(self) -> UserError:
+        if self.command is None:
+            return UserError("Start over.")
+        return UserError("Start over with `/{prefix}{command}`.", command=self.command)
+
+
 class SavedDraft(Button):
     """What a user typed, and a `warning` about it; saved for them alone: the button has its ID."""
 
-    expired: ClassVar[str] = "This form has expired."
     command: ClassVar[str | None] = None  # starts over when it has expired
-    gone: ClassVar[type[UserError] | None] = None
-    """Says that it has expired where nothing can be started over."""
     lifetime: ClassVar[timedelta] = LIFETIME
     id: str = Field(default="", exclude=True)
     warning: str = ""
+
+    @classmethod
+    def expired(cls) -> UserError:
+        """What to say when it isn't saved anymore."""
+        return FormExpired(cls.command)
 
     def pack(self) -> str:
         return self.id
@@ -47,8 +63,11 @@ class ResumeRequest(SavedDraft):
     """Resumes a request once, such as one whose form Slack didn't open; its `payload` is `saveable`."""
 
     action = "form.resume"
-    expired = "This request has expired."
     payload: dict[str, Any]
+
+    @classmethod
+    def expired(cls) -> UserError:
+        return FormExpired(what="This request has expired.")
 
     @property
     def resumed(self) -> JSON:

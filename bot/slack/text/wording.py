@@ -25,9 +25,6 @@ T = TypeVar("T")
 PLACE = re.compile(r"\{(/?)([\w ]+)\}")  # a place in a template: a name, or a command after a slash
 CONVERSION_SECONDS = 1.0
 SAYS: dict[type[BotError], UserError] = {
-    errors.StoredSecretError: UserError(
-        "I can't read your {service} API key anymore. Link your account again with `{/tracker link}`."
-    ),
     errors.ServiceError: UserError("{service} couldn't do that. Try again in a minute."),
     errors.Unauthorized: UserError(
         "{service} refused your API key. Link your account again with `{/tracker link}`."
