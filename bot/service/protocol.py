@@ -147,7 +147,8 @@ def answered(call: Call, status: int, body: bytes, defect: str, retry_after: str
     An update returns any 2xx without content (docs/service.md, Responses), or with JSON. HTML comes from a
     proxy and confirms nothing. Raises the ServiceError that the status or the body stands for.
     """
-    _check_status(call, status, body, retry_after)
+    if not HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
+        raise _refusal(call, status, body, retry_after)
     if defect:
         raise call.error(AnswerTooLarge if defect == TOO_LARGE else ServiceBroken, defect, status)
     if call.method not in ("GET", "POST") and not body.strip():
@@ -163,26 +164,24 @@ def answered(call: Call, status: int, body: bytes, defect: str, retry_after: str
     return Answer(call, status, content)
 
 
-def _check_status(call: Call, status: int, body: bytes, retry_after: str | None) -> None:
-    """Raise the ServiceError for the status, unless it's 2xx.
+def _refusal(call: Call, status: int, body: bytes, retry_after: str | None) -> ServiceError:
+    """Return the error for a status other than 2xx.
 
     After any 5xx the outcome of a write is unknown: a proxy can't tell, and the service itself may fail after
     saving the change, for example while sending email.
     """
     where = (call.method, call.path)
-    if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
-        return
     if status < HTTPStatus.BAD_REQUEST:
-        raise Redirected(*where, status)
+        return Redirected(*where, status)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
-        raise TooManyRequests(*where, status, retry_after_seconds(retry_after))
+        return TooManyRequests(*where, status, retry_after_seconds(retry_after))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        raise call.error(ServiceBroken, "", status)
+        return call.error(ServiceBroken, "", status)
     kinds: dict[int, type[ServiceError]] = {401: Unauthorized, 403: Forbidden, 404: NotFound, 405: NotFound}
     kinds |= dict.fromkeys((413, 414, 431), TooLarge)
     if status in kinds:
-        raise kinds[status](*where, status)
-    raise Refused(*where, status, error_messages(body))
+        return kinds[status](*where, status)
+    return Refused(*where, status, error_messages(body))
 
 
 def error_messages(body: bytes) -> tuple[str, ...]:

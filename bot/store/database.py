@@ -221,7 +221,6 @@ class _Sqlite:
         self._lock_seconds = lock_seconds
         self.insert = sqlite.insert
         self.engine = _sqlite(url, lock_seconds)
-        self._writing = self.engine.execution_options(writes=True)
         self._readers = ThreadPoolExecutor(READERS, "database-reader")
         self._writer = ThreadPoolExecutor(1, "database-writer")
         self._of_thread = threading.local()
@@ -235,10 +234,11 @@ class _Sqlite:
                 raise WaitedTooLongError("timed out waiting for other writers")
             connection: Connection | None = getattr(self._of_thread, "connection", None)
             if connection is None:
-                connection = (self._writing if writes else self.engine).connect()
-                self._of_thread.connection = connection
+                connection = self._of_thread.connection = self.engine.connect()
                 self._connections.append(connection)
             with connection.begin():
+                # A writer takes the lock immediately: upgrading a read lock later would fail without waiting.
+                connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
                 return work(connection)
 
         threads = self._writer if writes else self._readers
@@ -277,7 +277,7 @@ def _sqlite(url: URL, lock_seconds: float) -> Engine:
 
     @event.listens_for(engine, "connect")
     def prepare(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
-        connection.isolation_level = None  # transactions begin below, not in the driver
+        connection.isolation_level = None  # transactions begin in `transact`, not in the driver
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {round(lock_seconds * 1000)}")
         cursor.execute("PRAGMA foreign_keys = ON")
@@ -285,12 +285,6 @@ def _sqlite(url: URL, lock_seconds: float) -> Engine:
         with suppress(sqlite3.OperationalError):
             cursor.execute("PRAGMA journal_mode = WAL")
         cursor.close()
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        # A writer takes the lock immediately: upgrading a read lock later would fail without waiting.
-        writes = connection.get_execution_options().get("writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
 

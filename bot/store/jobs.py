@@ -427,7 +427,8 @@ class Jobs:
         return added.on_conflict_do_nothing().returning(JobRow.key)
 
     def _seal(self, key: str, content: object) -> str:
-        return self.vault.encrypt(_bound(key), SecretStr(json.dumps(content)))
+        """The content, encrypted for the job's key in place of a user ID."""
+        return self.vault.encrypt(Owner(None, "", key), SecretStr(json.dumps(content)))
 
     def _taken(self, row: Row[Any], now: datetime) -> Job:
         return Job(
@@ -445,12 +446,8 @@ class Jobs:
 
     def _opened(self, row: Row[Any], encrypted: str | None) -> Any:  # noqa: ANN401 - JSON
         try:
-            return json.loads(self.vault.decrypt(_bound(row.key), encrypted or "").get_secret_value())
+            secret = self.vault.decrypt(Owner(None, "", row.key), encrypted or "")
+            return json.loads(secret.get_secret_value())
         except (StoredSecretError, ValueError):
             log.warning("a job's content can't be decrypted", action="job.unreadable", kind=row.kind)
         return None
-
-
-def _bound(key: str) -> Owner:
-    """Return the owner that a job's content is encrypted for, with the job's key as the user ID."""
-    return Owner(None, "", key)

@@ -32,6 +32,7 @@ STAND_INS = f"{OURS}/sandbox/"
 QUIET = 0.6
 """Seconds without a transaction after which an act is over: longer than what is recorded in batches waits."""
 SELDOM, TICK = 3600.0, 3.0
+WRITER = "database-writer"  # the thread that changes a SQLite database
 COMMANDS = {
     "/issue new for someone else": "/issue new Slow cart project:webshop assignee:ben",
     "/issues": "/issues",
@@ -48,8 +49,8 @@ class Recorder:
     functions: set[CodeType] = field(default_factory=set)
     last: float = 0
 
-    def began(self, connection: Connection) -> None:
-        writes = connection.get_execution_options().get("writes", False)
+    def began(self, _: Connection) -> None:
+        writes = threading.current_thread().name.startswith(WRITER)
         self.transactions["writes" if writes else "reads"] += 1
         self.last = time.monotonic()
 

@@ -45,6 +45,7 @@ from bot.slack.surfaces.blocks import Block, Message, plain
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, Destination, FormSubmission, Shortcut, SlashCommand
 from bot.slack.text.mrkdwn import prose
+from bot.slack.text.wording import Wording
 from bot.store.activity import Entry, Spent
 from bot.store.plans import EntryPost
 

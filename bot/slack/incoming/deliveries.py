@@ -9,7 +9,7 @@ import structlog
 from slack_bolt.response import BoltResponse
 
 from bot.errors import UserError
-from bot.slack.incoming.failures import REQUEST, UnfinishedRequest, log_if_undelivered
+from bot.slack.incoming.failures import REQUEST, log_if_undelivered
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import sentence
 from bot.slack.surfaces.drafts import saveable
@@ -112,8 +112,7 @@ class Deliveries:
             if isinstance(interaction, Event | FormClosed) and interaction.name not in RESUMED_EVENTS:
                 fresh = await self._jobs.put_done(delivery)
             else:
-                payload = saveable(interaction.payload)
-                asked = UnfinishedRequest(interaction.owner, interaction.installation, payload).content
+                asked = [interaction.owner.name, interaction.installation, saveable(interaction.payload)]
                 if isinstance(interaction, FormSubmission) and acts_once:
                     claim = await self._jobs.put_claiming(REQUEST, delivery, asked, interaction.key)
                     fresh = claim is not None

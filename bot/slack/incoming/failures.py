@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Protocol
 
 import structlog
 
@@ -279,30 +279,9 @@ def _asked(channel_id: str, at: datetime) -> Block:
 
 REQUEST = "request"
 """The kind of job that a delivery is while a person waits for it: its content is their request, so that
-another process can notify them if this one crashes.
+another process can notify them if this one crashes. That is the owner's name, the installation that it came
+to, and the parts of Slack's payload that are needed to reply to it.
 """
-
-
-@dataclass(frozen=True)
-class UnfinishedRequest:
-    """A request in flight: the parts of Slack's payload that are needed to reply to it.
-
-    `installed` is the enterprise and team of the installation it came to, which differ from the owner's for
-    users from another company.
-    """
-
-    owner: Owner
-    installed: tuple[str | None, str | None]
-    payload: dict[str, Any]
-
-    @property
-    def content(self) -> object:
-        return [self.owner.name, self.installed, self.payload]
-
-    @classmethod
-    def of(cls, content: Any) -> "UnfinishedRequest":  # noqa: ANN401 - JSON
-        name, (at_enterprise, at_team), payload = content
-        return cls(Owner.named(name), (at_enterprise, at_team), payload)
 
 
 @dataclass(frozen=True)
@@ -318,20 +297,18 @@ class CrashRecovery:
         if job.age >= TOLD_FOR:
             log.warning("a lost request is a day old", action="delivery.untold")
             return
-        asked = UnfinishedRequest.of(job.content)
-        user = {"team": asked.owner.team_id, "user": asked.owner.user_id}
+        name, installation, payload = job.content
+        owner, interaction = Owner.named(name), read(payload)
+        user = {"team": owner.team_id, "user": owner.user_id}
         log.warning("a request was lost in a crash", action="delivery.abandoned", **user)
-        late = datetime.now(UTC) - job.age if job.age >= ANSWERABLE_FOR else None
-        await self._notify(asked, late)  # undeliverable notices are retried
+        if interaction:
+            late = datetime.now(UTC) - job.age if job.age >= ANSWERABLE_FOR else None
+            interaction = replace(interaction, owner=owner, installation=tuple(installation))
+            await self._notify(interaction, late)  # undeliverable notices are retried
 
-    async def _notify(self, asked: UnfinishedRequest, late: datetime | None) -> None:
+    async def _notify(self, interaction: Interaction, late: datetime | None) -> None:
         """`late` is when the request came, if that's too long ago to reply where it was made."""
-        interaction = read(asked.payload)
-        if interaction is None:
-            return
-
-        interaction = replace(interaction, owner=asked.owner, installation=asked.installed)
-        slack = await self.workspaces.client(*asked.installed)
+        slack = await self.workspaces.client(*interaction.installation)
         reply = Reply(slack, interaction, self.platform)
         if isinstance(interaction, Event):
             await self.run_event(interaction, reply)

@@ -126,37 +126,31 @@ PAYLOAD = (
 
 
 def parse(body: object) -> Interaction | None:
-    """Check a payload and parse it; None for Slack's own checks. Raises Malformed."""
-    if not isinstance(body, dict):
-        raise Malformed("not an object")
-    return None if is_slack_check(body) else read(cleaned(body))
-
-
-def log_malformed(error: Exception) -> None:
-    why = str(error) if isinstance(error, Malformed) else type(error).__name__
-    log.warning("malformed payload", action="slack.malformed", why=why)
-
-
-def is_slack_check(body: JSON) -> bool:
-    """Whether it is Slack's own check of the URL (`url_verification`, `ssl_check`)."""
-    slack_checks = body.get("type") == "url_verification" or "ssl_check" in body
-    return slack_checks and "command" not in body and "event" not in body
-
-
-def cleaned(body: JSON) -> JSON:
-    """The payload without null fields.
+    """Check a payload and parse it, without null fields; None for Slack's own check of the URL.
 
     Raises Malformed if its type is unknown, or a field is missing or has another type.
     """
+    if not isinstance(body, dict):
+        raise Malformed("not an object")
+    is_check = body.get("type") == "url_verification" or "ssl_check" in body
+    if is_check and "command" not in body and "event" not in body:
+        return None
+
     kind = "command" if body.get("command") is not None else str(body.get("type"))
     unexpected = (bool(body.get("event")) and kind != "event_callback") or body.get("type") == "command"
     if kind not in REQUIRED_BY_TYPE or unexpected:
         raise Malformed("unknown type")
     try:
         json.dumps(body, ensure_ascii=False).encode()
-        return _cleaned_fields(body, PAYLOAD | {REQUIRED: REQUIRED_BY_TYPE[kind]}, "payload")
+        known = _cleaned_fields(body, PAYLOAD | {REQUIRED: REQUIRED_BY_TYPE[kind]}, "payload")
     except (UnicodeEncodeError, RecursionError) as error:
         raise Malformed(type(error).__name__) from None
+    return read(known)
+
+
+def log_malformed(error: Exception) -> None:
+    why = str(error) if isinstance(error, Malformed) else type(error).__name__
+    log.warning("malformed payload", action="slack.malformed", why=why)
 
 
 def _cleaned(value: object, shape: Shape, place: str) -> object:

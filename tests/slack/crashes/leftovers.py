@@ -7,7 +7,7 @@ from sqlalchemy import literal, select, update
 
 from bot.app import Bot
 from bot.sandbox.people import ANA
-from bot.slack.incoming.failures import REQUEST, UnfinishedRequest
+from bot.slack.incoming.failures import REQUEST
 from bot.slack.incoming.feature import Interrupted
 from bot.store.owner import Owner
 from bot.store.store import Store
@@ -44,9 +44,9 @@ async def leave_behind(
         channel = office.channel_id("general")
         command = {"command": "/issue", "text": payload}
         payload = command | {"user_id": ANA.slack_id, "team_id": TEAM, "channel_id": channel}
-    asked = UnfinishedRequest(Owner(None, TEAM, ANA.slack_id), (None, TEAM), payload)
+    asked = [Owner(None, TEAM, ANA.slack_id).name, (None, TEAM), payload]
     key = secrets.token_hex()
-    assert await (process or crashed(office)).jobs.put_held(REQUEST, key, asked.content)
+    assert await (process or crashed(office)).jobs.put_held(REQUEST, key, asked)
     old = update(JobRow).where(JobRow.key == key).values(at=datetime.now(UTC) - age)
     await office.bot.database.execute(old)
 
