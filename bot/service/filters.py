@@ -119,7 +119,6 @@ class IssueFilters:
         choices = [one for value in values for one in (value if isinstance(value, tuple) else (value,))]
         numbers = [one for one in choices if isinstance(one, int)] + [one for one, _ in self.custom_fields]
         others = (each for each in fields(self) if each.name not in BESIDE_A_QUERY)
-        words = _words(self.subject)
         problems = {
             "a category belongs to a project, so name the project, too": self.category_ids
             and self.project_id is None,
@@ -130,9 +129,9 @@ class IssueFilters:
             "results can't be sorted by that field": any(
                 key.field not in typing.get_args(SortField) for key in self.sort
             ),
-            "the text has no words to search for": self.subject and not words,
+            "the text has no words to search for": self.subject and not _words(self.subject),
             f"only {SEARCHED_WORDS} words of two or more letters can be searched for": (
-                len(words) > len(searchable(self.subject).split())
+                self.subject and len(_words(self.subject)) > len(searchable(self.subject).split())
             ),
             "a custom field's value can't be empty or contain | or line breaks": any(
                 not text.strip() or conventions.OR in text or "\n" in text for _, text in self.custom_fields

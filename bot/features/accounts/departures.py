@@ -79,7 +79,7 @@ class Departures:
         if self._asked.peek(owner) or not self._may_ask():
             return
         try:
-            slack = await self.parts.workspaces.client(owner.enterprise_id, owner.team_id)
+            slack = await self.parts.workspaces.of(owner)
             await self.parts.platform.profiles.of(slack, owner.team_id, owner.user_id, fresh=True)
         except SLACK_FAILED as error:
             log.info("profile not read", action="account.unknown", error=type(error).__name__)

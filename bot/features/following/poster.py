@@ -143,7 +143,7 @@ class ThreadPoster:
         owner = followed.owner
         poster = Owner(owner.enterprise_id, owner.team_id, followed.posted_by)
         follow = StopFollowing(issue=followed.issue_id, created=followed.created)
-        slack = await self.parts.workspaces.client(owner.enterprise_id, owner.team_id)
+        slack = await self.parts.workspaces.of(owner)
         feed, quotes = followed.digest_id is not None, followed.quoted_to is not None
         how = {"direct": followed.direct, "quotes": quotes, "feed": feed}
         return await built(slack, self.parts.platform, poster, snapshot, follow, **how)

@@ -169,7 +169,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
     async def _message(self, item: Told, content: IssueNews) -> Message | None:
         """Return the message; None if there is nothing to say, as when a change was reverted."""
         to, by, assignment = item.owner, item.notice.by, content.news.assignment
-        slack = await self.parts.workspaces.client(to.enterprise_id, to.team_id)
+        slack = await self.parts.workspaces.of(to)
         profiles, wording = self.parts.platform.profiles, self.parts.platform.wording
         reader = await profiles.of(slack, to.team_id, to.user_id)
         name = assignment.by.name if assignment and assignment.by else ""

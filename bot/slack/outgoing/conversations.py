@@ -121,7 +121,7 @@ class Conversations:
         if channel_id in listed:
             return listed[channel_id]
         try:
-            return (await conversation(await self._client(owner), channel_id)).status
+            return (await conversation(await self._workspaces.of(owner), channel_id)).status
         except SLACK_FAILED as error:
             log.info("channel not read", action="channel.not_read", error=why(error))
             return ChannelStatus.GONE if failure(error) is Failure.GONE else ChannelStatus.UNKNOWN
@@ -130,12 +130,9 @@ class Conversations:
         listed: dict[str, ChannelStatus] = {}
         about = {"types": TYPES, "exclude_archived": True, "limit": CONVERSATIONS}
         try:
-            async for page in _pages((await self._client(owner)).users_conversations, **about):
+            async for page in _pages((await self._workspaces.of(owner)).users_conversations, **about):
                 for channel in page.get("channels") or ():
                     listed[channel["id"]] = Conversation.of(channel).status
         except SLACK_FAILED as error:  # those not listed are read one by one
             log.info("conversations not listed", action="channels.not_listed", error=why(error))
         return {channel: status for channel, status in listed.items() if status is not ChannelStatus.UNKNOWN}
-
-    async def _client(self, owner: Owner) -> AsyncWebClient:
-        return await self._workspaces.client(owner.enterprise_id, owner.team_id)

@@ -18,7 +18,6 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 import structlog
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.outgoing import outcomes, posting
 from bot.slack.outgoing.conversations import Conversations
@@ -118,7 +117,7 @@ class Outbox:
         span = {"oldest": str((first - MARGIN).timestamp()), "latest": str((last + MARGIN).timestamp())}
 
         try:
-            slack = await self._client(post.owner)
+            slack = await self._workspaces.of(post.owner)
             if _is_direct(post):
                 opened = await slack.conversations_open(users=channel_id)
                 channel_id = str(opened["channel"]["id"])
@@ -149,7 +148,7 @@ class Outbox:
             self._slack_ahead = None
         if self._slack_ahead is None:
             with suppress(*SLACK_FAILED, TypeError, ValueError):
-                answer = await (await self._client(owner)).auth_test()
+                answer = await (await self._workspaces.of(owner)).auth_test()
                 headers = {name.lower(): value for name, value in answer.headers.items()}
                 self._slack_time_is(parsedate_to_datetime(headers.get("date", "")))
         return datetime.now(UTC) + (self._slack_ahead[0] if self._slack_ahead else timedelta())
@@ -157,16 +156,13 @@ class Outbox:
     def _slack_time_is(self, now: datetime) -> None:
         self._slack_ahead = now - datetime.now(UTC), _clock_start()
 
-    async def _client(self, owner: Owner) -> AsyncWebClient:
-        return await self._workspaces.client(owner.enterprise_id, owner.team_id)
-
     async def _written(self, post: Post, message: Message, began: float) -> outcomes.DeliveryOutcome:
         """Write without retries: once its lease ends, another process may look for the message."""
         if post.mark:
             message = posting.with_mark(message, post.mark)
         try:
             async with asyncio.timeout_at(began + self._longest_post):
-                slack = web_client.without_retries(await self._client(post.owner))
+                slack = web_client.without_retries(await self._workspaces.of(post.owner))
                 if time.monotonic() > began + self._longest_post / 2:  # no await between this and the request
                     return outcomes.Delayed(0)
                 outcome = await posting.write(

@@ -41,7 +41,7 @@ class Button(BaseModel):
 
         Raises ValueError if Slack's limit for a button is exceeded.
         """
-        values = ("" if value is None else value for _, value in self)
+        values = ("" if value is None else value for value in vars(self).values())
         packed = ":".join(f"{value:d}" if isinstance(value, bool) else str(value) for value in values)
         if len(packed) > BUTTON_VALUE:
             raise ValueError(f"{self.action} carries {len(packed)} characters")

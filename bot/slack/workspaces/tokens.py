@@ -35,6 +35,7 @@ from bot.slack.surfaces.manifest import INSTALL_PATH, REDIRECT_PATH, SCOPES
 from bot.slack.workspaces import web_client
 from bot.slack.workspaces.slack_errors import reason
 from bot.store.installations import STATE_SECONDS, Installations
+from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.tasks import Tasks
 
@@ -74,6 +75,10 @@ class Workspaces(AsyncAuthorize):
     @abstractmethod
     async def client(self, enterprise_id: str | None, team_id: str | None) -> AsyncWebClient:
         """The client for a team, or without one for an organization. Raises NotInstalled or TokenUnusable."""
+
+    async def of(self, owner: Owner) -> AsyncWebClient:
+        """The client for a user's team, as from `client`."""
+        return await self.client(owner.enterprise_id, owner.team_id)
 
 
 class OneWorkspace(Workspaces):
