@@ -93,13 +93,7 @@ class StoredFollowed:
 
     async def claim_list(self, feed: int, followed: Sequence[Followed]) -> Collection[int]:
         """Add issues that a live feed is about to list in one post; returns those that are its own."""
-        added = [self._adding(replace(one, closed=True)) for one in followed]
-
-        def work(connection: sa.Connection) -> None:
-            for each in added:
-                connection.execute(each)
-
-        await self.database.write(work)
+        await self.database.execute(*(self._adding(replace(one, closed=True)) for one in followed))
         there = await self.in_feeds(followed[0].channel_id, [one.issue_id for one in followed])
         return {one.issue_id for one in there if one.digest_id == feed}
 

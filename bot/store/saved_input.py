@@ -70,8 +70,7 @@ class SavedInput:
 
     async def get(self, owner: Owner, saved_id: str, lifetime: timedelta = LIFETIME) -> dict[str, Any] | None:
         statement = select(SavedInputRow.encrypted).where(_is(owner, saved_id, lifetime))
-        encrypted = await self.database.read(lambda connection: connection.scalar(statement))
-        return self._opened(owner, saved_id, encrypted)
+        return self._opened(owner, saved_id, await self.database.scalar(statement))
 
     async def take(self, owner: Owner, saved_id: str) -> dict[str, Any] | None:
         """Return the owner's saved request and delete it: only one caller gets it."""
