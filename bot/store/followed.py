@@ -81,27 +81,35 @@ class StoredFollowed:
         if not await self.jobs.put_held(FOLLOWED, followed.job_key, {}):
             return None
         job = Job(followed.job_key, won=True)
-        added = self._adding(followed).returning(FollowedIssueRow.id)
-        if number := await self.database.write(lambda connection: connection.scalar(added)):
+        free, added = self._freeing([followed]), self._adding(followed).returning(FollowedIssueRow.id)
+
+        def work(connection: sa.Connection) -> int | None:
+            connection.execute(free)
+            return connection.scalar(added)
+
+        if number := await self.database.write(work):
             return job, replace(followed, id=number)
         await self.jobs.settled(job, Done())
         return None
 
-    def posting(self, followed: Collection[Followed]) -> Sequence[Statement]:
-        """The statements that add issues of live feeds, and let them be posted."""
-        return [*map(self._adding, followed), *self.changed(followed)]
+    def posting(self, followed: Sequence[Followed]) -> Sequence[Statement]:
+        """The statements that add issues of a live feed, and let them be posted."""
+        free = [self._freeing(followed)] if followed else []
+        return [*free, *map(self._adding, followed), *self.changed(followed)]
 
     async def claim_list(self, feed: int, followed: Sequence[Followed]) -> Collection[int]:
         """Add issues that a live feed is about to list in one post; returns those that are its own."""
-        await self.database.execute(*(self._adding(replace(one, closed=True)) for one in followed))
+        added = [self._adding(replace(one, closed=True)) for one in followed]
+        await self.database.execute(self._freeing(followed), *added)
         there = await self.in_feeds(followed[0].channel_id, [one.issue_id for one in followed])
         return {one.issue_id for one in there if one.digest_id == feed}
 
     async def in_feeds(self, channel_id: str, issues: Collection[int]) -> tuple[Followed, ...]:
-        """Return what a channel's live feeds have, at least of these issues."""
-        row = FollowedIssueRow
-        those = row.issue_id.in_(issues) if len(issues) <= AT_ONCE else sa.true()
-        return await self._found(sa.and_(row.channel_id == channel_id, row.digest_id.is_not(None), those))
+        """Return what a channel's live feeds have, at least of these issues, without what a paused one has
+        found and not posted.
+        """
+        there = sa.and_(FollowedIssueRow.channel_id == channel_id, FollowedIssueRow.digest_id.is_not(None))
+        return await self._found(sa.and_(there, _among(issues), sa.not_(_LEFT)))
 
     def dropping_old(self, digest_id: int, now: datetime) -> Statement:
         """The statement that keeps only the newest open issues of a live feed, and what closed lately."""
@@ -181,6 +189,11 @@ class StoredFollowed:
         )
         return tuple(from_row(Followed, row, owner=Owner.of(row)) for row in rows)
 
+    def _freeing(self, followed: Sequence[Followed]) -> Statement:
+        """The statement that drops these issues if a paused live feed of the channel hasn't posted them."""
+        there = FollowedIssueRow.channel_id == followed[0].channel_id
+        return sa.delete(FollowedIssueRow).where(there, _among([one.issue_id for one in followed]), _LEFT)
+
     def _adding(self, followed: Followed) -> sa.Insert:
         """The statement that adds a followed issue, unless it is followed there."""
         columns = columns_of(followed, "id", "owner")
@@ -213,3 +226,10 @@ _AT_WORK = sa.or_(
     sa.exists().where(DigestRow.id == FollowedIssueRow.digest_id, DigestRow.paused.is_(None)),
 )
 """Matches issues that are followed by themselves, or by a live feed that isn't paused."""
+_LEFT = sa.and_(FollowedIssueRow.ts == "", FollowedIssueRow.closed.is_(False), sa.not_(_AT_WORK))
+"""Matches issues that a live feed found and hadn't posted when it was paused."""
+
+
+def _among(issues: Collection[int]) -> sa.ColumnElement[bool]:
+    """Match these issues, or all if they are too many."""
+    return FollowedIssueRow.issue_id.in_(issues) if len(issues) <= AT_ONCE else sa.true()

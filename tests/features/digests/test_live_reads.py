@@ -7,7 +7,7 @@ import pytest
 from bot.errors import UserError
 from bot.features.digests.feeds import followed_by
 from bot.sandbox.tracker.data import Issue
-from bot.sandbox.tracker.defaults import FEEDBACK, IN_PROGRESS, MANAGER
+from bot.sandbox.tracker.defaults import FEEDBACK, IN_PROGRESS, MANAGER, URGENT
 from bot.service.models import Issue as Service
 from bot.store.owner import Owner
 from tests.features.digests.newsroom import ANA, BEN, HOUR, Digests
@@ -252,6 +252,33 @@ async def test_overlapping_feeds_of_a_channel_post_a_new_issue_once(
 
     (post,) = posts(digests)
     assert f"Alarm {number - 1}" in text_of({"blocks": post.blocks})
+
+
+@pytest.mark.parametrize("batches", [(1,), (6, 5)])
+async def test_what_a_paused_feed_had_found_is_posted_by_an_overlapping_one(
+    digests: Digests, batches: tuple[int, ...]
+) -> None:
+    payments = add_subproject(digests, "Payments")
+    digests.report("Older", payments, priority_id=URGENT)
+    await add_feed(digests, "webshop live subprojects:yes")
+    await digests.add("general", "payments", schedule="live", filters={"priority": ("urgent",)})
+    issues: list[Issue] = []
+    digests.wire.faults = [("chat.postMessage", "lose the request")] * 100
+    for number in batches:
+        issues += [digests.report(f"Alarm {n}", payments) for n in range(number)]
+        await minute(digests)
+    await digests.person.ask("/digest pause 1")
+    await digests.run_for(120)
+    assert posts(digests) == []
+
+    digests.wire.faults = []
+    for issue in issues:
+        change(digests, issue, priority_id=URGENT)
+    for _ in range(3):
+        await minute(digests)
+
+    (post,) = posts(digests)
+    assert all(issue.subject in text_of({"blocks": post.blocks}) for issue in issues)
 
 
 async def test_a_channel_gets_one_feed_of_a_project_however_many_are_added_at_once(digests: Digests) -> None:
