@@ -66,7 +66,7 @@ class NoticeHandlers:
         await self.notices.mute(reply.owner, number, on=on)
         await reply.privately(views.mute_changed(number, on=on))
         if not on:
-            await self._check(reply, number)
+            await self._unmuted(reply, number)
 
     async def mute_pressed(self, press: ButtonPress[MuteIssue], reply: Reply) -> None:
         """*Mute this issue* and *Unmute*. Raises UserError if an unmuted issue is gone, and NotLinked."""
@@ -81,19 +81,19 @@ class NoticeHandlers:
                 did = "muted" if pressed.on else "unmuted"
                 await reply.privately(sentence(f"I {did} #{pressed.issue}."))
         if not pressed.on:
-            await self._mutable_again(reply, pressed)
-            await self._check(reply, pressed.issue)
+            await self._unmuted(reply, pressed.issue)
 
-    async def _mutable_again(self, reply: Reply, unmuted: MuteIssue) -> None:
-        """Show *Mute this issue* in the latest messages that show *Unmute*."""
+    async def _unmuted(self, reply: Reply, number: int) -> None:
+        """Show *Mute this issue* in the latest messages that show *Unmute*. Raises UserError if the issue is
+        gone.
+        """
+        unmuted = MuteIssue(issue=number, on=False)
         with suppress(UserError, *SLACK_FAILED):  # it is unmuted anyway
             channel = await posting.direct_channel(reply.slack, reply.owner.user_id)
             latest = await reply.slack.conversations_history(channel=channel, limit=LATEST)
             for message in latest.get("messages") or ():
-                if views.unmutes(message, unmuted.issue):
+                if views.unmutes(message, number):
                     await posting.update(reply.slack, channel, message["ts"], views.muted(message, unmuted))
-
-    async def _check(self, reply: Reply, number: int) -> None:
         try:
             with suppress(ServiceError):  # it is unmuted anyway
                 async with self.parts.accounts.reading(reply.owner) as session:

@@ -121,7 +121,7 @@ async def test_a_private_comment_is_told_only_to_those_who_may_see_it(
     assert all("in a private note" in text_of(message) for message in messages)
 
 
-@pytest.mark.parametrize("where", ["the message", "the list of muted issues"])
+@pytest.mark.parametrize("where", ["the message", "the list of muted issues", "a command"])
 async def test_a_muted_issue_is_not_told_until_it_is_unmuted(
     office: Office, turns: Turns, ben: Person, mine: Issue, where: str
 ) -> None:
@@ -137,7 +137,10 @@ async def test_a_muted_issue_is_not_told_until_it_is_unmuted(
     listed = await ben.ask("/tracker notify")
     assert f"Muted: <{office.link_to(mine)}|#{mine.id}>" in text_of(listed)
 
-    await ben.press(message if where == "the message" else listed, "Unmute")
+    if where == "a command":
+        await ben.ask(f"/issue {mine.id} unmute")
+    else:
+        await ben.press(message if where == "the message" else listed, "Unmute")
     await office.idle()
     assert len(await notices(ben)) == 1
     turns.change(mine, ANA, "Second.")
