@@ -211,8 +211,7 @@ class Accounts:
         """Delete a key, and stop what ran with it; a crash in between leaves that to the next due reads."""
         owner, store = link.owner, self.store
         if await store.links.delete_refused(link):
-            digests = await store.digests.of_owner(owner)
-            await store.digests.stop(owner, [digest.id for digest in digests], Pause.KEY)
+            await store.digests.stop(owner, None, Pause.KEY)
             await store.followed.end(await store.followed.of(owner))
 
 

@@ -9,10 +9,12 @@ import secrets
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 import structlog
+from pydantic import BaseModel
 
 from bot.access.access import Access
 from bot.errors import (
@@ -76,9 +78,9 @@ class DueReads(Together, Generic[Item, Content]):
         items that can't be read are left out and retried.
         """
 
-    @abstractmethod
     async def post(self, item: Item, content: Content) -> JobOutcome:
-        """Post an item and return its job's outcome."""
+        """Post an item and return its job's outcome, unless `read` returned that."""
+        raise NotImplementedError
 
     async def unlinked(self, items: Sequence[Item]) -> None:
         """End the items of an owner who isn't linked; their jobs are done."""
@@ -126,12 +128,12 @@ class DueReads(Together, Generic[Item, Content]):
                 if not items:
                     return
                 async with self._reading:
-                    found = await self.read(owner, items)
+                    contents = await self.read(owner, items)
             except Exception as error:  # noqa: BLE001 - logged there
                 await self.failed(items, error, settle)
                 return
             # In parallel, so that a busy channel doesn't block the others.
-            await asyncio.gather(*(self._posted(item, found.get(item.job.key), settle) for item in items))
+            await asyncio.gather(*(self._posted(item, contents, settle) for item in items))
 
     async def _ready(self, items: Sequence[Item], settle: Settle) -> Sequence[Item]:
         checked = await asyncio.gather(*map(self._checked, items))
@@ -147,13 +149,14 @@ class DueReads(Together, Generic[Item, Content]):
             log.exception("not checked", action="due.not_checked", work=self.name, job=item.job.key)
             return await self._tried(item, error)
 
-    async def _posted(self, item: Item, content: Content | JobOutcome | None, settle: Settle) -> None:
+    async def _posted(self, item: Item, contents: Mapping[str, Content | JobOutcome], settle: Settle) -> None:
         outcome: JobOutcome
         try:
-            if isinstance(content, JobOutcome):
-                outcome = content
+            if item.job.key not in contents:
+                outcome = await self._tried(item)
             else:
-                outcome = await (self._tried(item) if content is None else self.post(item, content))
+                content = contents[item.job.key]
+                outcome = content if isinstance(content, JobOutcome) else await self.post(item, content)
         except Exception:
             log.exception("not posted", action="due.not_posted", work=self.name, job=item.job.key)
             outcome = item.job.later(self.access.delays.background_retry)
@@ -180,3 +183,35 @@ class DueReads(Together, Generic[Item, Content]):
         """An item's outcome after a failure. It is given up only while its owner's other items succeed."""
         given_up = error is None and item.job.age > self.gives_up_after
         return Done() if given_up else await self.put_off(item, error)
+
+
+Progress = TypeVar("Progress", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class OwnerTurn(Generic[Progress]):
+    """A user's turn: their list of issues is read on from the progress."""
+
+    job: Job
+    owner: Owner
+    progress: Progress
+
+
+class OwnerReads(DueReads[OwnerTurn[Progress], JobOutcome]):
+    """Finds what changed in users' issues: one job for each user, whose content is the progress."""
+
+    kind: ClassVar[str]
+    progress: type[Progress]
+
+    async def load(self, jobs: Sequence[Job]) -> Sequence[OwnerTurn[Progress]]:
+        owners = [Owner.named(job.key.removeprefix(f"{self.kind}:")) for job in jobs]
+        # Content that no key decrypts is None: then it starts over.
+        progress = [self.progress.model_validate(job.content or {}) for job in jobs]
+        return [OwnerTurn(*each) for each in zip(jobs, owners, progress, strict=True)]
+
+    async def read(self, owner: Owner, items: Sequence[OwnerTurn[Progress]]) -> Mapping[str, JobOutcome]:
+        return {turn.job.key: await self.find(owner, turn) for turn in items}
+
+    @abstractmethod
+    async def find(self, owner: Owner, turn: OwnerTurn[Progress]) -> JobOutcome:
+        """Read what changed. Returns the next turn, with the jobs that show the changes."""

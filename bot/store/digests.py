@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 import sqlalchemy as sa
@@ -47,6 +48,7 @@ class Pause(StrEnum):
 
 
 KEPT_AFTER_REMOVAL = timedelta(days=1)
+NONE: Mapping[int, datetime] = MappingProxyType({})
 _NOT_REMOVED = DigestRow.removed_at.is_(None)
 
 
@@ -92,24 +94,22 @@ class Digest:
         return self.personal or self.channel_id.startswith("D")
 
 
-@dataclass(frozen=True)
-class Covered:
-    """An issue that a digest has listed, and when it was opened or closed."""
-
-    issue_id: int
-    at: datetime
-
-
-@dataclass(frozen=True, kw_only=True)
-class Start:
-    """Where a digest starts: how far the service's issues go, the last ones, which it leaves out, the history
-    before it, and what a personal digest's owner has seen.
+class Coverage(BaseModel, frozen=True):
+    """What a digest doesn't list again: the `covered` issues by ID, with the times when they were opened,
+    closed, or changed. `covered_to` and `known_updates` are as in `Digest`, `left_out` as in
+    `DigestProgress`.
     """
 
     covered_to: datetime | None = None
-    covered: Sequence[Covered] = ()
+    covered: Mapping[int, datetime] = {}
+    known_updates: Mapping[int, datetime] | None = None
+    left_out: Mapping[int, str] = {}
+
+
+class Start(Coverage, frozen=True):
+    """Where a digest starts, with the history before it."""
+
     history: Sequence[tuple[datetime, int]] = ()
-    known_updates: Mapping[int, datetime] = field(default_factory=dict)
 
 
 class DigestProgress(BaseModel):
@@ -153,7 +153,7 @@ class StoredDigests:
                 agreed_project=agreed_project,
                 period_from=now,
                 created_at=now,
-                **columns_of(start, "covered"),
+                **_starting(start),
                 **owner.columns,
                 **columns_of(plan),
             )
@@ -165,7 +165,7 @@ class StoredDigests:
             row = connection.execute(statement).one_or_none()
             if row is None:
                 return None
-            for each in covering(self._database, row.id, start.covered):
+            for each in self._covering(row.id, start.covered):
                 connection.execute(each)
             connection.execute(self._due_at(digest := digest_of(row), next_due))
             return digest
@@ -199,17 +199,18 @@ class StoredDigests:
         """
         changed = {**columns_of(plan, "project_id"), "history": history}
         if start:
-            changed |= {**columns_of(start, "covered"), "period_from": now}
+            changed |= {**_starting(start), "period_from": now}
+        also: list[Statement] = [] if plan.live else [feed_end(digest.id)]
+        if start:
+            also.append(sa.delete(DigestIssueRow).where(DigestIssueRow.digest_id == digest.id))
+            also += self._covering(digest.id, start.covered)
 
         def work(connection: sa.Connection) -> None:
-            if self._changed_active(connection, digest, changed):
+            row = connection.execute(_one(digest).values(changed).returning(DigestRow.paused)).one_or_none()
+            if row and row.paused is None:
                 connection.execute(self._due_at(replace(digest, plan=plan), next_due))
-            if start:
-                connection.execute(sa.delete(DigestIssueRow).where(DigestIssueRow.digest_id == digest.id))
-                for statement in covering(self._database, digest.id, start.covered):
-                    connection.execute(statement)
-            if not plan.live:
-                connection.execute(feed_end(digest.id))
+            for each in also:
+                connection.execute(each)
 
         await self._database.write(work)
 
@@ -219,7 +220,11 @@ class StoredDigests:
         await self._change(paused, self._jobs.canceling(digest.job_key))
 
     async def resume(
-        self, digest: Digest, next_due: datetime, agreed_project: int | None, missed: Sequence[Covered] = ()
+        self,
+        digest: Digest,
+        next_due: datetime,
+        agreed_project: int | None,
+        missed: Mapping[int, datetime] = NONE,
     ) -> None:
         """Resume the digest where it stopped, without `missed` issues; an active one keeps its due time."""
         due = [self._due_at(digest, next_due)] if digest.paused else []
@@ -233,7 +238,7 @@ class StoredDigests:
         next_due: datetime,
         *,
         agreed_project: int | None,
-        missed: Sequence[Covered] = (),
+        missed: Mapping[int, datetime] = NONE,
     ) -> None:
         """Change the owner, and resume the digest without `missed` issues."""
         # A run in flight would post with the former owner's key.
@@ -275,43 +280,40 @@ class StoredDigests:
         await self._database.delete_in_batches(DigestRow, DigestRow.removed_at <= too_old)
 
     async def stop(
-        self, owner: Owner, digests: Collection[int], why: Pause, *, tell_owner: bool = True
-    ) -> None:
-        """Pause active digests of the owner, with a notice for the owner.
+        self, owner: Owner, digests: Collection[int] | None, why: Pause, *, tell_owner: bool = True
+    ) -> int:
+        """Pause active digests of the owner, or all, with a notice for the owner, and return how many.
 
         Some reasons leave a notice for the channel, too.
         """
+        which = sa.true() if digests is None else DigestRow.id.in_(digests)
         statement = (
             sa.update(DigestRow)
-            .where(DigestRow.id.in_(digests), DigestRow.of(owner), DigestRow.paused.is_(None))
+            .where(which, DigestRow.of(owner), DigestRow.paused.is_(None))
             .values(paused=why)
             .returning(DigestRow.id, DigestRow.channel_id, DigestRow.kind)
         )
 
-        def work(connection: sa.Connection) -> None:
+        def work(connection: sa.Connection) -> int:
             stopped = connection.execute(statement).all()
             connection.execute(self._jobs.canceling(*(_job_key(row.id) for row in stopped)))
             if tell_owner:
-                notify(self._jobs, connection, PendingNotice(owner=owner.name), [row.id for row in stopped])
+                notify(self._jobs, connection, PendingNotice(owner=owner), [row.id for row in stopped])
             channels: dict[str, list[int]] = defaultdict(list)
             for row in stopped:
                 if why.told_to_channel and row.kind != "personal":
                     channels[row.channel_id].append(row.id)
             for channel, its in sorted(channels.items()):
-                notify(self._jobs, connection, PendingNotice(owner=owner.name, channel=channel), its)
+                notify(self._jobs, connection, PendingNotice(owner=owner, channel=channel), its)
+            return len(stopped)
 
-        await self._database.write(work)
+        count = await self._database.write(work)
         self._jobs.wake()
-
-    async def stop_all(self, owner: Owner, why: Pause) -> int:
-        """Pause everything of a user who knows, and return how many were active."""
-        active = [digest.id for digest in await self.of_owner(owner) if not digest.paused]
-        await self.stop(owner, active, why, tell_owner=False)
-        return len(active)
+        return count
 
     async def notify(self, digest: Digest, notice: Notice) -> None:
         """Leave a notice for the owner."""
-        to = PendingNotice(owner=digest.owner.name, notice=notice)
+        to = PendingNotice(owner=digest.owner, notice=notice)
         await self._database.write(lambda connection: notify(self._jobs, connection, to, [digest.id]))
         self._jobs.wake()
 
@@ -338,10 +340,8 @@ class StoredDigests:
     def advancing(
         self,
         digest: Digest,
-        covered: Sequence[Covered],
+        coverage: Coverage,
         *,
-        covered_to: datetime | None,
-        known_updates: Mapping[int, datetime] | None,
         forget_before: datetime | None,
         period_from: datetime,
         history: Sequence[tuple[datetime, int]],
@@ -350,16 +350,16 @@ class StoredDigests:
         `forget_before` can't appear again.
         """
         one, plan = sa.update(DigestRow).where(DigestRow.id == digest.id), digest.plan
-        forward: dict[str, Any] = {"covered_to": covered_to, "period_from": period_from}
-        if known_updates is not None:
-            forward["known_updates"] = known_updates
+        forward: dict[str, Any] = {"covered_to": coverage.covered_to, "period_from": period_from}
+        if coverage.known_updates is not None:
+            forward["known_updates"] = coverage.known_updates
         # If the schedule was changed in the meantime, its periods differ.
         as_planned = sa.and_(DigestRow.schedule == plan.schedule, DigestRow.zone == plan.zone)
         statements: list[Statement] = [
             one.values(**forward),
             one.where(as_planned).values(history=history),
         ]
-        statements += covering(self._database, digest.id, covered)
+        statements += self._covering(digest.id, coverage.covered)
         if forget_before is not None:
             its = sa.delete(DigestIssueRow).where(DigestIssueRow.digest_id == digest.id)
             statements.append(its.where(DigestIssueRow.created_on < forget_before))
@@ -373,19 +373,26 @@ class StoredDigests:
     async def _activate(
         self,
         digest: Digest,
-        missed: Sequence[Covered],
+        missed: Mapping[int, datetime],
         due: Sequence[Statement],
         reads: Mapping[str, object],
         **more: object,
     ) -> None:
         active = _one(digest).values(paused=None, **reads, **more)
         feed = feed_read_with(digest.id, paused=bool(digest.paused), **reads)
-        await self._change(active, *covering(self._database, digest.id, missed), *feed, *due)
+        await self._change(active, *self._covering(digest.id, missed), *feed, *due)
 
-    def _changed_active(self, connection: sa.Connection, digest: Digest, values: Mapping[str, Any]) -> bool:
-        changed = _one(digest).values(values).returning(DigestRow.paused)
-        row = connection.execute(changed).one_or_none()
-        return row is not None and row.paused is None
+    def _covering(self, digest_id: int, covered: Mapping[int, datetime]) -> list[Statement]:
+        """The statements that add issues to those that a digest has covered."""
+        statements: list[Statement] = []
+        issues = [*covered.items()]
+        for start in range(0, len(issues), AT_ONCE):  # one that was closed again replaces its earlier row
+            some = issues[start : start + AT_ONCE]
+            rows = [{"digest_id": digest_id, "issue_id": number, "created_on": at} for number, at in some]
+            new = self._database.insert(DigestIssueRow).values(rows)
+            again = {"created_on": new.excluded.created_on}
+            statements.append(new.on_conflict_do_update(index_elements=["digest_id", "issue_id"], set_=again))
+        return statements
 
     async def _change(self, change: sa.Update, *also: Statement) -> None:
         """Change a digest, and execute the other statements if it was there to be changed."""
@@ -415,13 +422,6 @@ def _one(digest: Digest) -> sa.Update:
     return sa.update(DigestRow).where(DigestRow.id == digest.id, _NOT_REMOVED)
 
 
-def covering(database: Database, digest_id: int, covered: Sequence[Covered]) -> list[Statement]:
-    """The statements that add issues to those that a digest has covered."""
-    statements: list[Statement] = []
-    for start in range(0, len(covered), AT_ONCE):  # one that was closed again replaces its earlier row
-        some = covered[start : start + AT_ONCE]
-        rows = [{"digest_id": digest_id, "issue_id": one.issue_id, "created_on": one.at} for one in some]
-        new = database.insert(DigestIssueRow).values(rows)
-        again = {"created_on": new.excluded.created_on}
-        statements.append(new.on_conflict_do_update(index_elements=["digest_id", "issue_id"], set_=again))
-    return statements
+def _starting(start: Start) -> dict[str, object]:
+    """The columns of a digest that starts there."""
+    return {name: getattr(start, name) for name in ("covered_to", "known_updates", "history")}

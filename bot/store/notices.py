@@ -110,11 +110,11 @@ def _key(owner: Owner) -> str:
 
 
 class PendingNotice(BaseModel):
-    """A notice for an owner, named as in `Owner.name`; or with `channel` for a channel, and the owner of a
-    digest there. `digests` has the digests that it is about, and since when it is so.
+    """A notice for an owner; or with `channel` for a channel, and the owner of a digest there. `digests` has
+    the digests that it is about, and since when it is so.
     """
 
-    owner: str
+    owner: Owner
     channel: str | None = None
     notice: Notice = "stopped"
     digests: Mapping[int, datetime] = {}
@@ -122,7 +122,7 @@ class PendingNotice(BaseModel):
     @property
     def reader(self) -> str:
         """How the keys of jobs start that send such notices to the same reader."""
-        reader = f"{Owner.named(self.owner).team_id}:{self.channel}" if self.channel else self.owner
+        reader = f"{self.owner.team_id}:{self.channel}" if self.channel else self.owner.name
         return f"{NOTICE}:{self.notice}:{reader}:"
 
 
@@ -132,12 +132,9 @@ def notify(jobs: Jobs, connection: Connection, to: PendingNotice, digests: Colle
         return
     notice_times = dict.fromkeys(digests, connection.execute(jobs.processes.clock).scalar_one())
     waiting = jobs.waiting(JobRow.key.startswith(to.reader, autoescape=True), connection)
+    key = f"{to.reader}{secrets.token_hex(16)}"
     if waiting and waiting.content:
-        key, notice_times = (
-            waiting.key,
-            {**PendingNotice.model_validate(waiting.content).digests, **notice_times},
-        )
-    else:
-        key = f"{to.reader}{secrets.token_hex(16)}"
+        key = waiting.key
+        notice_times = {**PendingNotice.model_validate(waiting.content).digests, **notice_times}
     content = to.model_copy(update={"digests": notice_times}).model_dump(mode="json")
     connection.execute(jobs.putting(NOTICE, key, content))

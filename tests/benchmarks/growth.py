@@ -32,6 +32,7 @@ from bot.access.accounts import Accounts
 from bot.access.projects import Projects
 from bot.features.digests.runs import DigestRuns
 from bot.features.following.runs import FollowerReads
+from bot.features.parts import Parts
 from bot.sandbox.loopback import Handler
 from bot.sandbox.tracker.data import Data
 from bot.sandbox.tracker.server import Tracker
@@ -234,7 +235,7 @@ async def digests(directory: Path, most: int) -> None:
 
     async def measure(store: Store, _: int) -> list[str]:
         async with Client("http://127.0.0.1:1") as client:
-            runs = DigestRuns(Access.to(client, store), mock.Mock(), lambda *_: None)
+            runs = DigestRuns(Parts.on(Access.to(client, store), mock.Mock(), mock.Mock()))
             worker = Worker(store.jobs, {DIGEST: runs}, retry=1)
 
             async def tick(_: int) -> None:

@@ -147,10 +147,11 @@ async def test_personal_digest_lists_due_new_and_changed_issues(client: Client, 
 
     first = (await DigestReader(client, session, now).read([one], {1: {}}))[1]
     assert isinstance(first, Content)
-    assert first.known_updates is not None
-    assert {row["id"] for row in mine} <= {issue.id for issue in first.issues} == first.known_updates.keys()
+    updates = first.coverage.known_updates
+    assert updates is not None
+    assert {row["id"] for row in mine} <= {issue.id for issue in first.issues} == updates.keys()
 
-    known_updates = dict(first.known_updates)
+    known_updates = dict(updates)
     later = [row["id"] for row in mine if not row["due_date"] or date.fromisoformat(row["due_date"]) > today]
     changed, assigned, *_ = later
     known_updates[changed] -= timedelta(seconds=1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.features.following.following import JOURNALS
+from bot.features.issues.issues import HISTORY
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, TimeRange
 from tests.contract.oracle import depot
@@ -284,7 +284,7 @@ async def test_changed_issues_are_listed_with_their_public_comments(wire: Wire, 
         changed = replace(every, updated_on=TimeRange(since=since))
         listed = (await client.list_issues(world.key("dora"), changed)).items
         later = replace(every, updated_on=TimeRange(since=since + timedelta(hours=1)))
-        issue = await client.optional.get_issue(world.key("dora"), numbers[0], JOURNALS)
+        issue = await client.optional.get_issue(world.key("dora"), numbers[0], HISTORY)
         assert (await client.list_issues(world.key("dora"), later)).items == ()
 
     assert {row.id for row in rows} == set(numbers)

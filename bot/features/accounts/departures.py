@@ -65,7 +65,7 @@ class Departures:
 
     async def left(self, owner: Owner) -> None:
         """Stop the user's digests and follows, delete their key, and notify the digests' channels."""
-        digests = await self.parts.store.digests.stop_all(owner, Pause.LEFT)
+        digests = await self.parts.store.digests.stop(owner, None, Pause.LEFT, tell_owner=False)
         followed = await self.parts.store.followed.of(owner)
         await self.parts.store.followed.end(followed)
         linked = await self.parts.store.links.delete(owner)

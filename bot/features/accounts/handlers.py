@@ -104,7 +104,7 @@ class AccountHandlers:
 
     async def unlink(self, reply: Reply) -> None:
         if await self.store.links.delete(reply.owner):
-            stopped = await self.store.digests.stop_all(reply.owner, Pause.KEY)
+            stopped = await self.store.digests.stop(reply.owner, None, Pause.KEY, tell_owner=False)
             await reply.privately(views.unlinked(reply.wording, stopped))
         else:
             text = f"You haven't linked a {reply.wording.service} account."

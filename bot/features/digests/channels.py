@@ -1,37 +1,30 @@
-"""Digests in their channels: where they may be, who may act there, how they are posted; and notices that
-digests stopped or are overdue, for their owners and channels, one message for each reader.
+"""Digests in their channels: where they may be, and who may act there; and notices that digests stopped or
+are overdue, for their owners and channels, one message for each reader.
 
 Each reader's notices are one job until the message is being sent; later notices are another job.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from bot import telemetry
 from bot.errors import UserError
-from bot.features.digests import message as digest_message
 from bot.features.digests.buttons import DigestAction
 from bot.features.digests.digests import Digests
-from bot.features.digests.editions import DigestRun, Ready
 from bot.features.digests.views import act_button, when_of, where, why_paused
-from bot.slack.outgoing import outcomes
+from bot.features.parts import Parts
 from bot.slack.outgoing.conversations import conversation, is_member
 from bot.slack.outgoing.outbox import Post
 from bot.slack.outgoing.posting import direct_channel
-from bot.slack.outgoing.replies import Platform, Reply
-from bot.slack.outgoing.stored import LookUp, StoredPosts
+from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import Block, Message, context, section
 from bot.slack.surfaces.interaction import FormSubmission
 from bot.slack.text.mrkdwn import bold, escape
 from bot.slack.text.wording import Wording
 from bot.slack.workspaces.slack_errors import NO_ACCESS, SLACK_FAILED, reason
 from bot.store.channels import Channel
-from bot.store.digests import Digest, Pause, StoredDigests
+from bot.store.digests import Digest, Pause
 from bot.store.job import Job, Later
 from bot.store.notices import Notice, PendingNotice
-from bot.store.owner import Owner
 
-MARK = "issuebot_digest"
 MAX_DIGESTS = 20  # the most digests in one notice
 
 
@@ -100,70 +93,30 @@ async def require_member(reply: Reply, channel_id: str) -> None:
         raise UserError("You're not in that channel. Join it first, or choose another one.")
 
 
-class DigestPoster:
-    """Writes digests, as stored posts."""
+async def send_notice(parts: Parts, job: Job) -> Later | None:
+    """Send one reader's pending notices. A channel that is gone or shared outside gets none."""
+    pending, wording = PendingNotice.model_validate(job.content), parts.platform.wording
 
-    def __init__(self, platform: Platform) -> None:
-        self._posts, self._wording = platform.posts, platform.wording
-        self.channel_status = platform.conversations.status
+    async def ready() -> Message | None:
+        stored = await parts.store.digests.of_notice(pending)
+        digests = [digest for digest in stored if _applies(pending, digest)]
+        if not digests:
+            return None
+        if pending.channel:
+            return notice_to_channel(digests, wording)
+        return notice_to_owner(digests, pending.notice, wording)
 
-    async def post(
-        self, run: DigestRun, ready: Ready, covers: Callable[[], object]
-    ) -> outcomes.DeliveryOutcome | Later | None:
-        """Post what `ready` returns when the digest's turn comes; None if it returns None, or the run isn't
-        this process's anymore. `covers` is what its job records before.
-
-        The channel is checked right before; after a delay `ready` is called again.
-        """
-
-        async def message() -> Message | None:
-            edition = await ready()
-            return digest_message.message(edition, self._wording) if edition else None
-
-        with telemetry.DIGESTS_WAITING.track_inprogress():
-            return await self._posts.post(run.job, _post(run), message, sending=covers, due_at=run.due_at)
-
-    async def look_up(self, run: DigestRun) -> LookUp:
-        """Search the channel for the message of this due time."""
-        return await self._posts.look_up(run.job, _post(run))
-
-
-def _post(run: DigestRun) -> Post:
-    mark = f"{MARK}:{run.digest.id}:{run.due_at.isoformat()}"
-    return Post(owner=run.owner, channel_id=run.digest.channel_id, mark=mark)
-
-
-@dataclass(frozen=True)
-class DigestNotices:
-    digests: StoredDigests
-    posts: StoredPosts
-    wording: Wording
-
-    async def send(self, job: Job) -> Later | None:
-        """Send one reader's pending notices. A channel that is gone or shared outside gets none."""
-        pending = PendingNotice.model_validate(job.content)
-        owner = Owner.named(pending.owner)
-
-        async def ready() -> Message | None:
-            stored = await self.digests.of_notice(pending)
-            digests = [digest for digest in stored if _applies(pending, digest)]
-            return self._message(digests, pending) if digests else None
-
-        post = Post(owner=owner, channel_id=pending.channel or owner.user_id, mark=job.key)
-        sent = await self.posts.send(job, post, ready)
-        return sent if isinstance(sent, Later) else None
-
-    def _message(self, digests: Sequence[Digest], to: PendingNotice) -> Message:
-        if to.channel:
-            return notice_to_channel(digests, self.wording)
-        return notice_to_owner(digests, to.notice, self.wording)
+    owner = pending.owner
+    post = Post(owner=owner, channel_id=pending.channel or owner.user_id, mark=job.key)
+    sent = await parts.platform.posts.send(job, post, ready)
+    return sent if isinstance(sent, Later) else None
 
 
 def _applies(notice: PendingNotice, digest: Digest) -> bool:
     """Whether the reader still needs to know it."""
     if notice.channel:
         return digest.paused is not None and digest.paused.told_to_channel
-    if digest.owner.name != notice.owner:
+    if digest.owner != notice.owner:
         return False
     match notice.notice:
         case "stopped":
@@ -198,11 +151,8 @@ def notice_to_channel(digests: Sequence[Digest], wording: Wording) -> Message:
     blocks = []
     for digest in digests[:MAX_DIGESTS]:
         text = f"Digest {digest.id}: {bold(digest.plan.project)}, {when_of(digest.plan)}"
-        why_stopped, take_ownership = (
-            why_paused(digest, None, wording),
-            act_button(DigestAction.TAKE_OWNERSHIP, digest, None),
-        )
-        blocks.append(section(f"{text}\n{why_stopped}", take_ownership))
+        take_ownership = act_button(DigestAction.TAKE_OWNERSHIP, digest, None)
+        blocks.append(section(f"{text}\n{why_paused(digest, None, wording)}", take_ownership))
     return Message(" ".join(block["text"]["text"] for block in blocks), tuple(blocks))
 
 
@@ -210,5 +160,5 @@ def _entry(digest: Digest, notice: Notice, wording: Wording) -> Block:
     text = f"• Digest {digest.id}: {bold(digest.plan.project)} in {where(digest)}, {when_of(digest.plan)}"
     if notice != "stopped":
         return section(text)
-    reason_why = why_paused(digest, digest.owner, wording)
-    return section(f"{text}\n{reason_why}", accessory=act_button(DigestAction.RESUME, digest, digest.owner))
+    resume = act_button(DigestAction.RESUME, digest, digest.owner)
+    return section(f"{text}\n{why_paused(digest, digest.owner, wording)}", resume)

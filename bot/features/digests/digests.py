@@ -12,17 +12,16 @@ from bot.access.accounts import Session
 from bot.access.projects import KnownProject
 from bot.errors import FilterIgnored, Forbidden, NotFound, UserError, WrongField
 from bot.features.digests import plans
-from bot.features.digests.editions import with_changes
 from bot.features.digests.plans import PlanDraft, Plans, rows_in_query
-from bot.features.digests.reading import MINE, Content, DigestReader
+from bot.features.digests.reading import MINE, Content, DigestReader, with_changes
 from bot.features.digests.schedules import ScheduleError, due_times, needed, next_times, parse, shortest_gap
 from bot.features.issues.publicity import may_show
 from bot.service.conventions import ProjectStatus
 from bot.service.filters import TimeRange
-from bot.service.models import Issue, Project, Ref
+from bot.service.models import Project, Ref
 from bot.spelling import series
 from bot.store.channels import Channel
-from bot.store.digests import Covered, Digest, Start
+from bot.store.digests import Digest, Start
 from bot.store.owner import Owner
 from bot.store.plans import FilterKind, Plan
 
@@ -64,14 +63,11 @@ def owner_lost_access(digest: Digest) -> UserError:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a digest would show now, or would have shown in the last PREVIEWED: the first issues, and in how
-    many posts, for new and closed issues. With `more`, there are more issues and posts.
-    """
+    """What a digest would show now, or would have shown in the last PREVIEWED, in how many posts."""
 
     plan: Plan
-    issues: tuple[Issue, ...]
+    content: Content
     posts: int
-    more: bool
     now: datetime
 
 
@@ -196,16 +192,15 @@ class Digests:
             page = await self._client.list_issues(session.key, latest)
             passing = [issue for issue in page.items if plans.passes(plan, issue)]
             rows, cut = await rows_in_query(self._client, session, plan, passing)
+            more = cut or page.total_count > len(page.items)
+            content = Content(project=plan.project, issues=tuple(rows), more=more)
             if plan.kind == "changed":
-                content = Content(project=plan.project, issues=tuple(rows))
-                changed = await with_changes(self._access, session, content, {}, now - PREVIEWED)
-                rows = [*changed.issues]
-        issues, more = tuple(rows), cut or page.total_count > len(page.items)
+                content = await with_changes(self._access, session, content, {}, now - PREVIEWED)
         if plan.kind not in plans.HAPPENED or plan.live:
-            return Preview(plan, issues, 0, more, now)
+            return Preview(plan, content, 0, now)
         due = due_times(parse(plan.schedule), plan.zone, now - PREVIEWED, now)
-        posts = {bisect_left(due, at) for issue in issues if (at := plans.happened(plan.kind, issue))}
-        return Preview(plan, issues, len(due) if plan.empty else len(posts), more, now)
+        posts = {bisect_left(due, at) for row in content.issues if (at := plans.happened(plan.kind, row))}
+        return Preview(plan, content, len(due) if plan.empty else len(posts), now)
 
     async def listed(self, channel: Channel) -> tuple[Digest, ...]:
         """Return the channel's digests; everyone in it can see them."""
@@ -267,19 +262,13 @@ class Digests:
         if digest.owner != user:
             await self._require_room(user)
         async with self._accounts.reading(user) as session:
-            project = await self._visible_project(session, digest)
-            await self._check(session, digest.plan)
-            now = await self._store.processes.now()
-            missed = await DigestReader(self._client, session, now).missed(digest)
+            project, missed = await self._read(session, digest)
         agreed = _agreement(digest, project, {exposed})
-        times = _times(digest.plan, now)
+        times = _times(digest.plan, await self._store.processes.now())
         await self._store.digests.take_ownership(
             digest, user, session.name, times[0], agreed_project=agreed, missed=missed
         )
         return Planned(await self._reloaded(digest), times)
-
-    async def remove(self, digest: Digest) -> None:
-        await self._store.digests.remove(digest)
 
     async def removed(self, user: Owner, channel: Channel | None, digest_id: int) -> Digest:
         """A digest removed within the last day, if the user may act on it. Raises the errors of `one`."""
@@ -392,7 +381,18 @@ class Digests:
             return
         raise WrongField("more", error)
 
-    async def _readable(self, digest: Digest, user: Owner) -> tuple[Project | None, Sequence[Covered]]:
+    async def _read(
+        self, session: Session, digest: Digest, who: str = "You"
+    ) -> tuple[Project, Mapping[int, datetime]]:
+        """The digest's project, and what a live feed has missed. Raises UserError if `who` can't read what it
+        lists.
+        """
+        project = await self._visible_project(session, digest)
+        await self._check(session, digest.plan, who)
+        now = await self._store.processes.now()
+        return project, await DigestReader(self._client, session, now).missed(digest)
+
+    async def _readable(self, digest: Digest, user: Owner) -> tuple[Project | None, Mapping[int, datetime]]:
         """The digest's project, if it has one, and what a live feed has missed. Raises UserError if the owner
         can't read what it lists.
         """
@@ -401,11 +401,8 @@ class Digests:
             async with self._accounts.reading(digest.owner) as session:
                 if digest.personal:
                     await self._client.list_issues(session.key, MINE, limit=1)
-                    return None, ()
-                project = await self._visible_project(session, digest)
-                await self._check(session, digest.plan, who)
-                now = await self._store.processes.now()
-                missed = await DigestReader(self._client, session, now).missed(digest)
+                    return None, {}
+                project, missed = await self._read(session, digest, who)
         except UserError as error:
             if user == digest.owner or isinstance(error, WrongField):
                 raise
@@ -438,12 +435,7 @@ def _agreement(
 
 
 def _times(plan: Plan, after: datetime) -> tuple[datetime, ...]:
-    try:
-        times = next_times(parse(plan.schedule), plan.zone, after, SHOWN_TIMES)
-    except (KeyError, ValueError):  # from zoneinfo: a system update removed the zone
-        raise UserError(
-            "The time zone {zone} no longer exists. Edit the digest and choose another one.", zone=plan.zone
-        ) from None
+    times = next_times(parse(plan.schedule), plan.zone, after, SHOWN_TIMES)
     if not times:
         raise ScheduleError("That schedule never runs in {zone}. Choose another time.", zone=plan.zone)
     return times

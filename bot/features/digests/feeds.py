@@ -14,9 +14,9 @@ import structlog
 
 from bot.errors import KeySuspended, ServiceError, TooManyRequests, UserError
 from bot.features.digests import plans
-from bot.features.digests.editions import DigestRun, RunResult
 from bot.features.digests.reading import Content
-from bot.features.digests.runs import DigestRuns
+from bot.features.digests.runs import DigestRun, DigestRuns, RunResult
+from bot.features.following.following import has_changed
 from bot.features.following.poster import ThreadLine, line_post
 from bot.features.issues.views import FOLLOWS
 from bot.features.parts import Parts
@@ -57,11 +57,11 @@ class FeedRuns(DigestRuns):
             outcome, new = await super().post(item, content), ()
         else:
             run = await self._renamed(item, content)
-            outcome = self._finished(run, RunResult.SENT if new else RunResult.EMPTY, content)
+            outcome = self._finished(run, RunResult.SENT if new else RunResult.EMPTY, content.coverage)
         if not isinstance(outcome, Again):
             return outcome
         mine = (one for one in known if one.digest_id == feed.id and not one.listed and one.issue_id in rows)
-        changed = [one for one in mine if _changed(one, rows[one.issue_id])]
+        changed = [one for one in mine if has_changed(one, rows[one.issue_id])]
         if not (new or changed):
             return outcome
         posts = [followed_by(feed, issue) for issue in new]
@@ -79,11 +79,6 @@ class FeedRuns(DigestRuns):
     def _record(self, run: DigestRun, result: RunResult, outcome: str = "", **more: object) -> None:
         if result is not RunResult.EMPTY:
             super()._record(run, result, outcome, **more)
-
-
-def _changed(one: Followed, issue: Issue) -> bool:
-    """Whether a post has to be updated, or is still to be made."""
-    return issue.updated_on != one.seen_on or issue.is_private
 
 
 def followed_by(feed: Digest, issue: Issue) -> Followed:
@@ -125,7 +120,7 @@ class FeedAnnouncer:
         job, followed = claim
         blocks = tuple(block for block in message.blocks if thread_ts or block.get("block_id") != FOLLOWS)
         message = await reply.deletable(replace(message, blocks=blocks))
-        line = ThreadLine.announcing(followed)
+        line = ThreadLine.posting(followed, "announced")  # in other words, which the next update replaces
 
         async def ready() -> Message | None:
             return message if await may_post() else None

@@ -103,7 +103,9 @@ def change_form(digest: Digest, metadata: DigestMetadata, *, mine: bool) -> JSON
         about += f"\nIt belongs to {line(digest.owner_name)}, who will be notified of your changes."
     schedule = _schedule_fields(plan, CHANNEL_SCHEDULES)
     blocks = [section(about), _lists_field(plan), *schedule, *_filter_fields(plan)]
-    return marked(forms.form("digest.change", "Edit digest", blocks, submit="Save"), metadata)
+    form = forms.form("digest.change", "Edit digest", blocks, submit="Save")
+    initial = {"initial": forms.shown_in(form)}
+    return form | {"private_metadata": metadata.model_copy(update=initial).dump()}
 
 
 def personal_form(plan: Plan, metadata: DigestMetadata) -> JSON:
@@ -211,11 +213,6 @@ def _filter_fields(plan: Plan) -> list[Block]:
     ]
 
 
-def marked(view: JSON, metadata: DigestMetadata) -> JSON:
-    """The form with marks of what it shows in its metadata."""
-    return view | {"private_metadata": metadata.model_copy(update={"initial": forms.shown_in(view)}).dump()}
-
-
 def project_of(view: View) -> int | None:
     """The project that is chosen in the form, or of the digest that it changes."""
     return forms.Values(view.json).number("project") or DigestMetadata.of(view).project
@@ -268,7 +265,6 @@ def submitted_change(view: View, before: Plan) -> PlanDraft:
 def submitted(view: JSON) -> PlanDraft:
     """The submitted plan; choices are ids (`#5`). Raises ScheduleError."""
     values = forms.Values(view)
-    project = values.chosen("project")
     kind, _, days = (values.chosen("kind") or "new").partition(":")
     if kind not in KINDS or kind == "personal":
         raise ActionExpired
@@ -284,9 +280,7 @@ def submitted(view: JSON) -> PlanDraft:
     filters = {kind: _ids(values.all_chosen(kind)) for kind in FILTER_KINDS}
     out = _excluded(values)
     excluded = {kind: _ids(out.get(kind, ())) for kind in FILTER_KINDS}
-    return PlanDraft(
-        plan=plan, project=f"#{project}" if project else None, filters=filters, excluded=excluded
-    )
+    return PlanDraft(plan=plan, filters=filters, excluded=excluded)
 
 
 def _submitted_zone(values: forms.Values) -> str:

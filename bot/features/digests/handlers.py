@@ -3,7 +3,6 @@
 from dataclasses import replace
 from functools import partial
 
-from bot import telemetry
 from bot.access.projects import ProjectNotChosen
 from bot.errors import BotError, NotLinked, Unauthorized, UnknownWord, UserError, WrongField
 from bot.features.digests import buttons, channels, commands, schedules, views
@@ -17,11 +16,10 @@ from bot.features.digests.buttons import (
     PreviewForm,
 )
 from bot.features.digests.digests import Digests, NotAgreed, Preview, owner_lost_access
-from bot.features.digests.editions import RunResult
 from bot.features.digests.feeds import FeedRuns
 from bot.features.digests.form import DigestMetadata
 from bot.features.digests.plans import PlanDraft, collected
-from bot.features.digests.runs import DigestRuns
+from bot.features.digests.runs import DigestRuns, RunResult
 from bot.features.digests.schedules import ScheduleError
 from bot.features.help import views as help_views
 from bot.features.parts import Parts
@@ -43,12 +41,7 @@ from bot.store.plans import Plan
 class DigestHandlers:
     def __init__(self, parts: Parts) -> None:
         self.parts, self.digests = parts, parts.shared(Digests)
-        poster = channels.DigestPoster(parts.platform)
-        self.runs = DigestRuns(parts, poster, telemetry.digest_finished)
-        self.feeds = FeedRuns(parts, poster, telemetry.digest_finished)
-        self.notices = channels.DigestNotices(
-            parts.store.digests, parts.platform.posts, parts.platform.wording
-        )
+        self.runs, self.feeds = DigestRuns(parts), FeedRuns(parts)
 
     def feature(self) -> Feature:
         reading, choices = "Reading the project in {service}…", partial(digest_form.choices, self.digests)
@@ -76,7 +69,11 @@ class DigestHandlers:
                 "digest.zone": digest_form.zone_options,
                 **{f"digest.{field}": choices for field in digest_form.CHOICE_FIELDS},
             },
-            jobs={NOTICE: self.notices.send, DIGEST: self.runs, FEED: self.feeds},
+            jobs={
+                NOTICE: partial(channels.send_notice, self.parts),
+                DIGEST: self.runs,
+                FEED: self.feeds,
+            },
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:
@@ -196,7 +193,7 @@ class DigestHandlers:
                 except NotAgreed:
                     return views.exposing(digest, act), None
             case DigestAction.REMOVE:
-                await self.digests.remove(digest)
+                await self.parts.store.digests.remove(digest)
                 result = views.removed(digest, wording)
             case _:
                 state = await self._run_now(reply, digest)

@@ -7,12 +7,12 @@ digest doesn't change: it shows the issues at its time.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from bot.features.digests import plans
-from bot.features.digests.editions import Edition
-from bot.features.digests.plans import SOON_DAYS, Section, too_large
-from bot.features.digests.reading import ReportedChanges
+from bot.features.digests.plans import SOON_DAYS, Section
+from bot.features.digests.reading import Content, ReportedChanges
 from bot.features.issues.views import change_text, due, listed, name_of, post_menu, priority_and_assignee
 from bot.service.conventions import issues_url
 from bot.service.filters import TimeRange
@@ -40,6 +40,7 @@ NAME, SUBJECT, FACTS = 80, 150, 300
 MAX_ROWS = 40  # the most blocks for group names and rows
 ROOM = 11_000  # the most characters for them
 BLOCK_WEIGHT = 100  # what a block counts in addition to its text (see `blocks.ALL`)
+LATE = timedelta(minutes=15)  # how late a digest has to be to say so
 BARS = "▁▂▃▄▅▆▇█"
 UNITS = {"daily": "day", "hourly": "hour", "weekly": "week"}
 
@@ -72,14 +73,36 @@ SECTIONS: dict[Section, str] = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Edition:
+    """A digest at `now`, with the issues of the `content`.
+
+    `missed` is how many due times before `due_at` it covers as well. `periods` has the number of issues in
+    each of the last periods, the current one last; it is empty if they can't be compared. `asked` is true if
+    a user requested it between two due times.
+    """
+
+    digest: Digest
+    content: Content
+    due_at: datetime
+    now: datetime
+    missed: int = 0
+    periods: tuple[int, ...] = ()
+    asked: bool = False
+
+    def count(self, issues: int) -> str:
+        return f"{issues}+" if self.content.more else str(issues)
+
+
 Part = tuple[str, Sequence[Issue]]
 """The issues of one group, or the rest of them, with the group's name as mrkdwn."""
 
 
 def message(edition: Edition, wording: Wording) -> Message:
     digest, catch_up = edition.digest, _catch_up(edition)
-    empty, news = too_large(edition), summary(digest, edition.issues, edition.now)
-    news = "too many issues to check" if empty else f"{'at least ' if edition.more else ''}{news}"
+    content = edition.content
+    empty, news = content.too_large, summary(digest, content.issues, edition.now)
+    news = "too many issues to check" if empty else f"{'at least ' if content.more else ''}{news}"
     headline = f"{shortened(digest.plan.project, NAME)}: {news}"
     once = digest.plan.kind in plans.HAPPENED or digest.personal
     as_of = f"{'as' if once else 'As'} of {moment(edition.now)}"
@@ -121,7 +144,7 @@ def _compared(edition: Edition) -> list[str]:
     unit = "period" if several else UNITS.get(kind, "period")
     chart = f"{edition.digest.plan.kind} per {unit}: {_chart(edition.periods)}"
     # A message that doesn't cover exactly its period, such as a first one, can't be compared.
-    return [comparison, chart] if now == len(edition.issues) else [chart]
+    return [comparison, chart] if now == len(edition.content.issues) else [chart]
 
 
 def _chart(counts: Sequence[int]) -> str:
@@ -132,9 +155,12 @@ def _chart(counts: Sequence[int]) -> str:
 
 def _catch_up(edition: Edition) -> str:
     """Whether this digest is late or covers missed ones, in mrkdwn; empty for one on time."""
-    missed = edition.missed
-    late = f"This digest was due {moment(edition.due_at)}." if edition.late else ""
-    past = missed and (edition.digest.plan.kind in plans.HAPPENED or edition.digest.personal)
+    digest, missed = edition.digest, edition.missed
+    if digest.plan.live:
+        return ""
+    is_late = edition.now - edition.due_at >= LATE
+    late = f"This digest was due {moment(edition.due_at)}." if is_late else ""
+    past = missed and (digest.plan.kind in plans.HAPPENED or digest.personal)
     several = f"It includes {counted(missed, 'missed digest')}." if past else ""
     return " ".join(filter(None, (late, several)))
 
@@ -151,12 +177,12 @@ def _body(edition: Edition, wording: Wording) -> list[Block]:
 def _parts(edition: Edition) -> list[Part]:
     digest, by = edition.digest, edition.digest.plan.group
     if digest.personal:
-        of = [(issue, plans.section(digest, issue, edition.now)) for issue in edition.issues]
+        of = [(issue, plans.section(digest, issue, edition.now)) for issue in edition.content.issues]
         parts = [(f"*{name}*", [issue for issue, its in of if its == one]) for one, name in SECTIONS.items()]
         return [(name, issues) for name, issues in parts if issues]
     refs: dict[int, Ref] = {}
     rows_by_id: dict[int | None, list[Issue]] = defaultdict(list)
-    for issue in edition.issues:
+    for issue in edition.content.issues:
         ref: Ref | None = getattr(issue, plans.FILTERS["to" if by == "assignee" else by].field)
         rows_by_id[ref.id if ref else None].append(issue)
         if ref:
@@ -173,7 +199,7 @@ def _rows(edition: Edition, wording: Wording) -> tuple[list[Block], int]:
     """The groups' rows as far as they fit, and how many issues have none."""
     blocks: list[Block] = []
     day = plans.today(edition.digest.plan, edition.now)
-    room, rest = ROOM, len(edition.issues)
+    room, rest = ROOM, len(edition.content.issues)
     for name, issues in _parts(edition):
         heading = [section(f"{name} · {edition.count(len(issues))}")]
         for issue in issues:
@@ -190,8 +216,8 @@ def _rows(edition: Edition, wording: Wording) -> tuple[list[Block], int]:
 def _row(edition: Edition, issue: Issue, wording: Wording, day: date) -> Block:
     plan = edition.digest.plan
     if plan.kind == "personal":
-        return listed(issue, wording, day, me=edition.me)
-    text = row_text(plan, issue, wording, day, edition.changes.get(issue.id))
+        return listed(issue, wording, day, me=edition.content.me)
+    text = row_text(plan, issue, wording, day, edition.content.changes.get(issue.id))
     return section(text, post_menu(issue.id, wording))
 
 
@@ -210,7 +236,9 @@ def row_text(
 def _list_url(edition: Edition, wording: Wording) -> str:
     """The service's own list of these issues, filtered by when they were opened or closed."""
     plan = edition.digest.plan
-    moments = [at.replace(microsecond=0) for i in edition.issues if (at := plans.happened(plan.kind, i))]
+    moments = [
+        at.replace(microsecond=0) for i in edition.content.issues if (at := plans.happened(plan.kind, i))
+    ]
     times = TimeRange(min(moments), max(moments) + timedelta(seconds=1)) if moments else None
     return issues_url(wording.base_url, plans.list_params(plan, edition.now, times))
 
@@ -228,9 +256,9 @@ def _footer(digest: Digest, wording: Wording) -> str:
 def _plain_text(opening: str, edition: Edition) -> str:
     """The message as text for notifications and screen readers, with as many issues as fit."""
     text = opening
-    for place, issue in enumerate(edition.issues):
+    for place, issue in enumerate(edition.content.issues):
         new = f"\n#{issue.id} {line(shortened(issue.subject, SUBJECT))}"
-        rest = f"\nand {edition.count(len(edition.issues) - place)} more"
+        rest = f"\nand {edition.count(len(edition.content.issues) - place)} more"
         if len(text) + len(new) + len(rest) > TEXT:
             return text + rest
         text += new

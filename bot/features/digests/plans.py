@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 from bot.access.accounts import Session
@@ -192,14 +192,17 @@ def filters_of(plan: Plan, now: datetime, span: TimeRange | None = None) -> Issu
         author=ids("author"),
         assigned_to=ids("to"),
         fixed_version_ids=ids("version"),
-        custom_fields=with_custom_fields(plan).custom_fields,
+        custom_fields=_field_values(plan),
     )
 
 
 def with_custom_fields(plan: Plan) -> IssueFilters:
     """Filters for all issues in the project with the plan's custom fields."""
-    fields = tuple((one.id, one.value) for one in plan.custom_fields)
-    return IssueFilters(project_id=plan.project_id, status="any", custom_fields=fields)
+    return IssueFilters(project_id=plan.project_id, status="any", custom_fields=_field_values(plan))
+
+
+def _field_values(plan: Plan) -> tuple[tuple[int, str], ...]:
+    return tuple((one.id, one.value) for one in plan.custom_fields)
 
 
 def in_query(plan: Plan) -> IssueFilters:
@@ -252,21 +255,6 @@ def section(digest: Digest, issue: Issue, now: datetime) -> Section | None:
     if seen_on is None:
         return "assigned"
     return "changed" if issue.updated_on and issue.updated_on > seen_on else None
-
-
-class FetchedList(Protocol):
-    """The part of a list that was read; there may be `more`."""
-
-    @property
-    def issues(self) -> tuple[Issue, ...]: ...
-
-    @property
-    def more(self) -> bool: ...
-
-
-def too_large(read: FetchedList) -> bool:
-    """Whether nothing is listed only because there was more than could be read."""
-    return read.more and not read.issues
 
 
 async def rows_in_query(

@@ -13,20 +13,23 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
+from itertools import chain
 from typing import NamedTuple
 
+from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.errors import Forbidden, NotFound, Refused
 from bot.features.digests import plans, schedules
 from bot.features.digests.plans import MAX_PAGES, rows_in_query
-from bot.features.issues.issues import Names
+from bot.features.following.following import told_changes
+from bot.features.issues.issues import HISTORY, IssueNotFound, Issues, Names, merged, names_of
 from bot.features.issues.publicity import may_show, visible_project
 from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from bot.service.models import Change, Issue, Page, Project
 from bot.spelling import fingerprint
-from bot.store.digests import Covered, Digest, Pause, Start
+from bot.store.digests import Coverage, Digest, Pause, Start
 from bot.store.plans import Plan
 
 OVERLAP = timedelta(hours=3)
@@ -62,23 +65,24 @@ News = tuple[list[Issue], datetime | None]
 class Content:
     """What a digest lists, in order, and its project's current name.
 
-    `more`: there may be more issues. `covered_to` is how far the issues go, `covered` the ones not to list
-    again. `known_updates` has the owner's issues, in a personal digest, as `updates` does. `updated` are the
-    issues in a live feed's project that changed lately, `changes` what changed in the issues, in a digest of
-    changes. `left_out` is that of `DigestProgress`. `read_at` is the monotonic time when it was read.
+    `more`: there may be more issues. `updated` are the issues in a live feed's project that changed lately,
+    `changes` what changed in the issues, in a digest of changes. `read_at` is the monotonic time when it was
+    read. `me` is whose issues a personal digest lists.
     """
 
     project: str
     issues: tuple[Issue, ...] = ()
     more: bool = False
-    covered_to: datetime | None = None
-    covered: tuple[Covered, ...] = ()
-    known_updates: Mapping[int, datetime] | None = None
+    coverage: Coverage = field(default_factory=Coverage)
     updated: tuple[Issue, ...] = ()
     changes: Mapping[int, ReportedChanges] = field(default_factory=dict)
-    left_out: Mapping[int, str] = field(default_factory=dict)
     read_at: float = math.inf
     me: int = 0
+
+    @property
+    def too_large(self) -> bool:
+        """Whether nothing is listed only because there was more than could be read."""
+        return self.more and not self.issues
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ class DigestReader:
         contents: dict[int, Content | Pause] = {}
         listing: list[Digest] = []
         read_at = time.monotonic()
-        states = await self._projects(digests)
+        states = await self._states({digest.plan.project_id for digest in digests if not digest.personal})
         for digest in digests:
             state = states.get(digest.plan.project_id, Pause.PROJECT)
             if digest.personal:
@@ -118,9 +122,10 @@ class DigestReader:
                 feeds[digest.plan.project_id].append(digest)
             elif digest.plan.kind == "new" and not (digest.plan.custom_fields or digest.plan.subprojects):
                 opened.append(digest)
-        for lists, together in (*((self._updated, group) for group in feeds.values()), (self._rows, opened)):
-            shared = await lists(together) if together else None
-            news |= {digest.id: shared for digest in together if shared}
+        for together in feeds.values():
+            news |= dict.fromkeys((feed.id for feed in together), await self._updated(together))
+        if opened:
+            news |= dict.fromkeys((digest.id for digest in opened), await self._rows(opened))
         for digest in listing:
             content = await self._content(digest, covered[digest.id], news.get(digest.id))
             if isinstance(content, Content) and not digest.direct:
@@ -147,9 +152,15 @@ class DigestReader:
             return row.id in left_out and left_out[row.id] == _state(row)
 
         def is_listed(row: Issue) -> bool:
-            return row.id not in self.hidden and _is_listed(row, digest, covered) and not is_left_out(row)
+            if row.id in self.hidden or is_left_out(row) or not plans.passes(digest.plan, row):
+                return False
+            if kind not in plans.HAPPENED:
+                return plans.ORDER[kind](row) is not None
+            at, start = plans.happened(kind, row), span and span.since
+            return bool(at and not (start and at < start) and at > covered.get(row.id, NEVER))
 
-        filters = plans.filters_of(digest.plan, self.now, since(digest.covered_to))
+        span = since(digest.covered_to)
+        filters = plans.filters_of(digest.plan, self.now, span)
         try:
             if news is None:
                 rows, more = await self._first_rows(replace(filters, sort=plans.LATEST[kind]), is_listed)
@@ -171,7 +182,7 @@ class DigestReader:
                 return Pause.QUERY if again else await self._content(digest, covered, news, again=True)
             more = more or cut
         listed.sort(key=lambda row: (plans.ORDER[kind](row), row.id))
-        times = ((row.id, plans.happened(kind, row)) for row in listed)
+        times = {row.id: at for row in listed if (at := plans.happened(kind, row))}
         new = set() if more else {row.id for row in checked} - {row.id for row in listed}
         return Content(
             project=digest.plan.project,
@@ -179,10 +190,12 @@ class DigestReader:
             more=more,
             # Not past now: an issue dated in the future would make all others until then look old.
             # Unread issues are covered as well, although the next read overlaps this one.
-            covered_to=reached and min(reached, self.now) + (OVERLAP + SECOND if more else NOTHING),
-            covered=tuple(Covered(number, at) for number, at in times if at),
+            coverage=Coverage(
+                covered_to=reached and min(reached, self.now) + (OVERLAP + SECOND if more else NOTHING),
+                covered=times,
+                left_out={row.id: _state(row) for row in rows if row.id in new or is_left_out(row)},
+            ),
             updated=tuple(rows) if digest.plan.live else (),
-            left_out={row.id: _state(row) for row in rows if row.id in new or is_left_out(row)},
         )
 
     async def as_public(self, digest: Digest, content: Content) -> Content | Pause:
@@ -198,7 +211,9 @@ class DigestReader:
             async with few:
                 return await self.client.list_issues(self.session.key, filters)
 
-        states, pages = await asyncio.gather(self._projects([digest]), asyncio.gather(*map(page, lists)))
+        states, pages = await asyncio.gather(
+            self._states({digest.plan.project_id}), asyncio.gather(*map(page, lists))
+        )
         state = _shown(digest, states[digest.plan.project_id])
         if isinstance(state, Pause):
             return state
@@ -209,7 +224,9 @@ class DigestReader:
         return replace(
             content,
             issues=tuple(rows[number] for number in numbers if number in public),
-            covered=tuple(one for one in content.covered if one.issue_id in public),
+            coverage=content.coverage.model_copy(
+                update={"covered": {n: at for n, at in content.coverage.covered.items() if n in public}}
+            ),
         )
 
     async def start_of(self, plan: Plan) -> Start:
@@ -230,17 +247,17 @@ class DigestReader:
             return Start(history=history)
         covered_to = min(newest, self.now)
         before = plans.filters_of(anything, self.now, since(covered_to))
-        times = [(row.id, plans.happened(plan.kind, row)) async for row in self._every(before)]
-        covered = [Covered(number, at) for number, at in times if at]
+        rows = [row async for row in self._every(before)]
+        covered = {row.id: at for row in rows if (at := plans.happened(plan.kind, row))}
         return Start(covered_to=covered_to, covered=covered, history=history)
 
-    async def missed(self, digest: Digest) -> Sequence[Covered]:
+    async def missed(self, digest: Digest) -> Mapping[int, datetime]:
         """The issues that a live feed leaves out because they were opened while it was paused."""
         if not (digest.plan.live and digest.paused):
-            return ()
+            return {}
         anything = plans.filters_of(replace(digest.plan, filters={}, custom_fields=()), self.now)
         opened = self._every(replace(anything, created_on=since(digest.covered_to)))
-        return [Covered(row.id, row.created_on) async for row in opened if row.created_on]
+        return {row.id: row.created_on async for row in opened if row.created_on}
 
     async def history_of(self, plan: Plan) -> list[tuple[datetime, int]]:
         """How many issues were opened or closed in each of the last periods.
@@ -274,7 +291,7 @@ class DigestReader:
             project=digest.plan.project,
             issues=tuple(listed),
             more=more_news,
-            known_updates=updates(mine, more=more),
+            coverage=Coverage(known_updates=updates(mine, more=more)),
             me=self.session.user_id,
         )
 
@@ -329,10 +346,6 @@ class DigestReader:
             rows = [_slim(row) for filters in lists async for row in self._every(filters)]
         return rows, newest
 
-    async def _projects(self, digests: Sequence[Digest]) -> dict[int, Project | Pause]:
-        """Each project by its number, or why it can't be read anymore."""
-        return await self._states({digest.plan.project_id for digest in digests if not digest.personal})
-
     async def _may_show(self, digest: Digest, rows: list[Issue]) -> list[Issue]:
         """The rows without those of subprojects that aren't public."""
         if digest.direct or not digest.plan.subprojects:
@@ -343,6 +356,7 @@ class DigestReader:
         return [row for row in rows if of.get(row.id) in public | {digest.plan.project_id}]
 
     async def _states(self, numbers: Collection[int]) -> dict[int, Project | Pause]:
+        """Each project by its number, or why it can't be read anymore."""
         listed = {}
         if len(numbers) > FEW:
             listed = {project.id: project async for project in self.client.iter_projects(self.session.key)}
@@ -385,24 +399,52 @@ def _state(row: Issue) -> str:
     return fingerprint(row.model_dump_json())
 
 
-def _is_listed(issue: Issue, digest: Digest, covered: Mapping[int, datetime]) -> bool:
-    if not plans.passes(digest.plan, issue):
-        return False
-    if digest.plan.kind not in plans.HAPPENED:
-        return plans.ORDER[digest.plan.kind](issue) is not None
-    at, window = plans.happened(digest.plan.kind, issue), since(digest.covered_to)
-    if at is None or (window and window.since and at < window.since):
-        return False
-    return issue.id not in covered or at > covered[issue.id]
-
-
 def _filters(project_id: int | None, digests: Sequence[Digest]) -> IssueFilters:
-    reached = [digest.covered_to for digest in digests]
-    known = [moment for moment in reached if moment]
+    reached = [digest.covered_to for digest in digests if digest.covered_to]
     return IssueFilters(
         project_id=project_id,
         subprojects="none" if project_id else None,
         status="any",
-        created_on=since(min(known)) if len(known) == len(reached) else None,
+        created_on=since(min(reached)) if len(reached) == len(digests) else None,
         sort=(Sort("created_on", descending=True), Sort("id", descending=True)),
     )
+
+
+async def with_changes(
+    access: Access,
+    session: Session,
+    content: Content,
+    covered: Mapping[int, datetime],
+    since: datetime | None = None,
+) -> Content:
+    """The content with only the issues whose status or assignee changed, and how, of the last PAGE ones.
+
+    `covered` is up to when changes of issues were posted, and `since` the same for the others. Issues whose
+    history the service doesn't show stay.
+    """
+    few = asyncio.Semaphore(PAGES_AT_ONCE)  # people's own requests need connections, too
+
+    async def changed(row: Issue) -> ReportedChanges | None:
+        async with few:
+            try:
+                issue = await access.shared(Issues).detailed(session, row.id, HISTORY)
+            except IssueNotFound:
+                return None
+            if issue.public_comments is None:
+                return ReportedChanges((), {})
+            changes = _between(issue, covered.get(row.id, since or NEVER))
+            names = await names_of(access, session, issue, changes) if changes else {}
+            return ReportedChanges(changes, names) if changes else None
+
+    rows = content.issues[-PAGE:]
+    results = await asyncio.gather(*map(changed, rows))
+    changes = {row.id: each for row, each in zip(rows, results, strict=True) if each}
+    more = content.more or len(rows) < len(content.issues)
+    listed = tuple(row for row in rows if row.id in changes)
+    return replace(content, issues=listed, changes=changes, more=more)
+
+
+def _between(issue: Issue, after: datetime) -> tuple[Change, ...]:
+    """From what to what the status and the assignee changed after that."""
+    later = [entry for entry in issue.public_history if entry.created_on and entry.created_on > after]
+    return merged(chain.from_iterable(map(told_changes, later)))

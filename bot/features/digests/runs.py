@@ -6,80 +6,138 @@ covers. A message that may have been posted is looked up in the channel before a
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 from types import MappingProxyType
 
 import structlog
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from bot.access.access import Access
+from bot import telemetry
 from bot.access.accounts import Session
 from bot.errors import BotError, KeySuspended
-from bot.features.digests import editions
-from bot.features.digests.channels import DigestPoster
-from bot.features.digests.editions import DigestRun, Edition, RunResult, due_run, next_due, with_changes
-from bot.features.digests.plans import too_large
-from bot.features.digests.reading import OVERLAP, Content, DigestReader
+from bot.features.digests import plans, schedules
+from bot.features.digests.message import Edition, message
+from bot.features.digests.reading import OVERLAP, Content, DigestReader, with_changes
 from bot.features.due_reads import DueReads
+from bot.features.parts import Parts
 from bot.slack.outgoing import outcomes
+from bot.slack.outgoing.outbox import Post
 from bot.slack.outgoing.outcomes import ChannelStatus
-from bot.store.digests import Covered, Digest, DigestProgress, Pause
+from bot.slack.surfaces.blocks import Message
+from bot.store.digests import Coverage, Digest, DigestProgress, Pause
 from bot.store.job import Again, Done, Job, JobOutcome, Later
 from bot.store.owner import Owner
 from bot.store.processes import Clock
 from bot.worker import Settle
 
+MARK = "issuebot_digest"
 NOTIFY_AFTER = timedelta(days=1)  # how late a post is when its owner is notified of that
+FOREVER = timedelta(days=36_500)
 
 CLOSED = {ChannelStatus.GONE: Pause.CHANNEL, ChannelStatus.SHARED: Pause.OUTSIDERS, None: Pause.REFUSED}
 """Why digests stop whose channel has become so, or whose post Slack refuses for another reason."""
 
 log = structlog.get_logger(__name__)
-OnFinished = Callable[[str, timedelta], None]
+
+
+class RunResult(StrEnum):
+    """How a run ended."""
+
+    SENT = "sent"
+    EMPTY = "empty"  # nothing was posted, because there was nothing new
+    UNKNOWN = "unknown"  # the message may have been posted; it isn't repeated
+    DROPPED = "dropped"
+    """Nothing was posted and no issue is covered, because the digest was paused or couldn't be read."""
 
 
 class SentDigest(BaseModel):
-    """What the message covers that may have been posted for `due_at`; see `Content`."""
+    """What the message covers that may have been posted for `due_at`."""
 
     due_at: datetime
     missed: int
-    asked: bool
-    covered: tuple[Covered, ...]
-    covered_to: datetime | None
-    known_updates: Mapping[int, datetime] | None
+    coverage: Coverage
+
+
+@dataclass(frozen=True, kw_only=True)
+class DigestRun:
+    """One due time of a digest. `missed` counts the earlier due times that this run includes. `began` is by
+    the monotonic clock.
+    """
+
+    job: Job
+    digest: Digest
+    progress: DigestProgress
+    due_at: datetime
+    missed: int = 0
+    began: float = field(default_factory=time.monotonic, compare=False)
+
+    @property
+    def owner(self) -> Owner:
+        return self.digest.owner
+
+    @property
+    def asked(self) -> bool:
+        """Whether a user requested the run, outside the schedule."""
+        return self.progress.asked is not None
+
+    @property
+    def post(self) -> Post:
+        mark = f"{MARK}:{self.digest.id}:{self.due_at.isoformat()}"
+        return Post(owner=self.owner, channel_id=self.digest.channel_id, mark=mark)
+
+    def sending(self, content: Content) -> object:
+        """The job's record of a message that is about to be posted."""
+        sent = SentDigest(due_at=self.due_at, missed=self.missed, coverage=content.coverage)
+        return sent.model_dump(mode="json")
+
+    def edition(self, content: Content, now: datetime) -> Edition:
+        plan, history = self.digest.plan, dict(_history(self.digest, content.coverage, now))
+        schedule = schedules.parse(plan.schedule)
+        before = schedules.previous_times(schedule, plan.zone, self.due_at, schedules.PERIODS - 1)
+        ends = (*before, self.due_at)
+        comparable = plans.charted(plan) and not self.missed and set(ends) <= history.keys()
+        return Edition(
+            digest=self.digest,
+            content=content,
+            due_at=self.due_at,
+            now=now,
+            missed=self.missed,
+            periods=tuple(history[end] for end in ends) if comparable else (),
+            asked=self.asked,
+        )
 
 
 @dataclass
 class _Asked:
-    """A user waits for a run: first until it is `read`, then until it is `over`."""
+    """A user waits for the `result` of a run."""
 
-    read: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    over: asyncio.Event = field(default_factory=asyncio.Event)
+    answer: asyncio.Future[RunResult | None] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
     result: RunResult | None = None
 
     def end(self) -> None:
-        if not self.read.done():
-            self.read.set_result(None)
-        self.over.set()
+        if not self.answer.done():
+            self.answer.set_result(self.result)
 
 
 class DigestRuns(DueReads[DigestRun, Content | Pause]):
-    """Runs digests. `on_finished` gets each run's result and how late it was.
-
-    A user waits `Delays.digest_now` for a digest that they asked for; after that it is posted in the
-    background.
+    """Runs digests. A user waits `Delays.digest_now` for a digest that they asked for; after that it is
+    posted in the background.
     """
 
     name = "digest"
     readers = 4
     at_once = 2000
 
-    def __init__(self, access: Access, poster: DigestPoster, on_finished: OnFinished) -> None:
-        super().__init__(access)
-        self.poster, self.on_finished = poster, on_finished
-        self._digests, self._clock = access.store.digests, Clock()
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
+        self._posts, self._wording = parts.platform.posts, parts.platform.wording
+        self._channel_status = parts.platform.conversations.status
+        self._digests, self._clock = parts.store.digests, Clock()
         self._asked: dict[str, _Asked] = {}
 
     async def run_now(self, digest: Digest) -> RunResult | None:
@@ -98,23 +156,13 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             progress = progress.model_copy(update={"asked": now})
             if not await jobs.start(job, progress.model_dump(mode="json")):
                 return None
-            await asked.read
-            async with asyncio.timeout(self.access.delays.digest_now):
-                await asked.over.wait()
-        except TimeoutError:
-            return None
+            return await asked.answer
         finally:
             self._asked.pop(job.key, None)
-        return asked.result
 
     async def do(self, jobs: Sequence[Job], settle: Settle) -> None:
-        async def over(job: Job, outcome: JobOutcome) -> None:
-            await settle(job, outcome)
-            if asked := self._asked.get(job.key):
-                asked.end()
-
         try:
-            await super().do(jobs, over)
+            await super().do(jobs, settle)
         finally:
             for job in jobs:
                 if asked := self._asked.get(job.key):
@@ -131,33 +179,31 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
 
     async def ready(self, item: DigestRun) -> DigestRun | JobOutcome:
         run, now = item, self._clock.now()
-        if run.job.tried_at and (sent := _sent_of(run.job)):
-            run = replace(run, due_at=sent.due_at, missed=sent.missed, asked=sent.asked)
-            lookup = await self.poster.look_up(run)
+        if run.job.tried_at and run.job.sending:
+            sent = SentDigest.model_validate(run.job.sending)
+            run = replace(run, due_at=sent.due_at, missed=sent.missed)
+            lookup = await self._posts.look_up(run.job, run.post)
             about = {"digest": run.digest.id, "found": type(lookup).__name__}
             log.info("digest post looked up", action="digest.looked_up", **about)
             match lookup:
                 case Later():
                     return lookup
                 case outcomes.Posted():
-                    return self._finished(run, RunResult.SENT, sent)
+                    return self._finished(run, RunResult.SENT, sent.coverage)
                 case outcomes.Unsure():
                     await self._digests.notify(run.digest, "unsure")
-                    return self._finished(run, RunResult.UNKNOWN, sent)
+                    return self._finished(run, RunResult.UNKNOWN, sent.coverage)
             run = replace(run, job=replace(run.job, tried_at=None))
         if run.digest.paused:
             return Done()
         if asked := run.progress.asked:
-            run = replace(run, due_at=asked, missed=0, asked=True)
+            run = replace(run, due_at=asked, missed=0)
         elif (due := min(run.progress.due, next_due(run.digest, now))) > now:
             return _again(due)
         else:
             run = due_run(run, now)
-        return await self._if_open(run)
 
-    async def _if_open(self, run: DigestRun) -> DigestRun | JobOutcome:
-        """The run, if its channel accepts digests."""
-        status = await self.poster.channel_status(run.owner, run.digest.channel_id)
+        status = await self._channel_status(run.owner, run.digest.channel_id)
         if status is ChannelStatus.OPEN:
             return run
         if status is ChannelStatus.UNKNOWN:
@@ -169,8 +215,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         digests = [run.digest for run in items]
         covered = await self._digests.covered([digest.id for digest in digests])
         async with self.access.accounts.reading(owner, background=not waiting) as session:
-            left_out = {run.digest.id: run.progress.left_out for run in items}
-            reader = replace(await self._reader(session), left_out=left_out)
+            reader = await self._reader(session, items)
             contents = await reader.read(digests, covered)
             for digest in digests:
                 if digest.plan.kind == "changed" and isinstance(content := contents[digest.id], Content):
@@ -178,7 +223,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
                     how = (session, content, covered[digest.id], before)
                     contents[digest.id] = await with_changes(self.access, *how)
         for asked in waiting:
-            asked.read.set_result(None)
+            asyncio.get_running_loop().call_later(self.access.delays.digest_now, asked.end)
         return {run.job.key: contents[run.digest.id] for run in items}
 
     async def failed(self, items: Sequence[DigestRun], error: Exception, settle: Settle) -> None:
@@ -186,8 +231,8 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         left = []
         for run in items:
             if asked := self._asked.get(run.job.key):
-                if not asked.read.done():
-                    asked.read.set_exception(error)
+                if not asked.answer.done():
+                    asked.answer.set_exception(error)
                 await settle(run.job, _again(run.progress.due))
             else:
                 left.append(run)
@@ -196,7 +241,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
 
     async def unlinked(self, items: Sequence[DigestRun]) -> None:
         """Stop all of the owner's digests, so that they get one notice."""
-        await self._stop(items, Pause.KEY, await self._digests.of_owner(items[0].owner))
+        await self._stop(items, Pause.KEY, everything=True)
 
     async def put_off(self, item: DigestRun, error: Exception | None = None) -> Later:
         later = await super().put_off(item, error)
@@ -207,54 +252,54 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         notified = item.progress.model_copy(update={"notified": True})
         return replace(later, content=notified.model_dump(mode="json"))
 
-    async def _reader(self, session: Session) -> DigestReader:
+    async def _reader(self, session: Session, runs: Sequence[DigestRun] = ()) -> DigestReader:
         hidden = await self.access.store.created_issues.refused_privacy()
-        return DigestReader(self.access.client, session, self._clock.now(), hidden)
+        left_out = {run.digest.id: run.progress.left_out for run in runs}
+        return DigestReader(self.access.client, session, self._clock.now(), hidden, left_out)
 
     async def post(self, item: DigestRun, content: Content | Pause) -> JobOutcome:
         if isinstance(content, Pause):
             return await self._stop([item], content)
-        run = await self._renamed(item, content)
-        latest: list[Content | JobOutcome] = [self._listed(run, content)]
-        times_ready = 0
+        run, latest, times_ready = await self._renamed(item, content), content, 0
+        instead: JobOutcome | None = self._if_nothing(run, content)
+        if instead:
+            return instead
 
-        async def ready() -> Edition | None:
-            nonlocal times_ready
+        async def ready() -> Message | None:
+            nonlocal latest, instead, times_ready
             times_ready += 1
-            known = latest[-1]
-            if isinstance(known, Content) and time.monotonic() - known.read_at > self.access.timings.fresh:
-                latest.append(known := await self._listed_again(run, known))
-            if not isinstance(known, Content) or (times_ready > 1 and await self._is_over(run)):
+            if time.monotonic() - latest.read_at > self.access.timings.fresh:
+                latest, instead = await self._read_again(run, latest)
+            if instead or (times_ready > 1 and await self._is_over(run)):
                 return None
-            return editions.edition(run, known, self._clock.now())
+            return message(run.edition(latest, self._clock.now()), self._wording)
 
-        def covers() -> object:
-            return _sending(run, known) if isinstance(known := latest[-1], Content) else None
-
-        if isinstance(known := latest[-1], JobOutcome):
-            return known
-        outcome = await self.poster.post(run, ready, covers)
-        if isinstance(known := latest[-1], JobOutcome):
-            return known
+        with telemetry.DIGESTS_WAITING.track_inprogress():
+            outcome = await self._posts.post(
+                run.job, run.post, ready, sending=lambda: run.sending(latest), due_at=run.due_at
+            )
+        if instead:
+            return instead
         match outcome:
             case Later():
                 return outcome
             case outcomes.Posted():
-                return self._finished(run, RunResult.SENT, known)
+                outcome_name = "too_large" if latest.too_large else ""
+                return self._finished(run, RunResult.SENT, latest.coverage, outcome_name)
             case outcomes.PostRefused(status):
                 return await self._stop([run], CLOSED[status])
         self._record(run, RunResult.DROPPED)
         return Done()
 
-    def _listed(self, run: DigestRun, content: Content) -> Content | JobOutcome:
-        """What a run posts; what becomes of its job if that's nothing."""
-        nothing = not content.issues and not too_large(content)
+    def _if_nothing(self, run: DigestRun, content: Content) -> Again | None:
+        """What becomes of a run that has nothing to post."""
+        nothing = not content.issues and not content.too_large
         if nothing and (run.asked or not run.digest.plan.empty):
-            return self._finished(run, RunResult.EMPTY, content)
-        return content
+            return self._finished(run, RunResult.EMPTY, content.coverage)
+        return None
 
-    async def _listed_again(self, run: DigestRun, content: Content) -> Content | JobOutcome:
-        """Return `_listed` without issues that are no longer public.
+    async def _read_again(self, run: DigestRun, content: Content) -> tuple[Content, JobOutcome | None]:
+        """The content without issues that are no longer public, and what becomes of a run without any.
 
         Reads little, because the channel's turn has come: the key isn't verified, and shows what everyone can
         see if it no longer works.
@@ -267,8 +312,10 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             log.warning("not read again", action="digest.not_read", error=str(error) or type(error).__name__)
             now = Pause.PROJECT
         if now is Pause.PROJECT:  # or the key no longer works, which the next read tells
-            return await self.put_off(run)
-        return await self._stop([run], now) if isinstance(now, Pause) else self._listed(run, now)
+            return content, await self.put_off(run)
+        if isinstance(now, Pause):
+            return content, await self._stop([run], now)
+        return now, self._if_nothing(run, now)
 
     async def _is_over(self, run: DigestRun) -> bool:
         """Whether the digest was paused, removed or taken over after an attempt to post it had begun."""
@@ -283,25 +330,21 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         plan = replace(run.digest.plan, project=content.project)
         return replace(run, digest=replace(run.digest, plan=plan))
 
-    def _finished(self, run: DigestRun, result: RunResult, sent: Content | SentDigest) -> Again:
-        """Finish a run that covers the `sent` issues, and make the digest's next due time its job."""
+    def _finished(self, run: DigestRun, result: RunResult, coverage: Coverage, outcome: str = "") -> Again:
+        """Finish a run that covers these issues, and make the digest's next due time its job."""
         digest, now = run.digest, self._clock.now()
-        covered_to = max(filter(None, (digest.covered_to, sent.covered_to)), default=None)
+        covered_to = max(filter(None, (digest.covered_to, coverage.covered_to)), default=None)
         on_time = now - run.due_at < timedelta(minutes=1) and not run.missed
         also = self._digests.advancing(
             digest,
-            sent.covered,
-            covered_to=covered_to,
-            known_updates=sent.known_updates,
+            coverage.model_copy(update={"covered_to": covered_to}),
             forget_before=covered_to - OVERLAP if covered_to else None,
             period_from=run.due_at if on_time else now,
-            history=editions.history(digest, [one.at for one in sent.covered], now),
+            history=_history(digest, coverage, now),
         )
-        outcome = "too_large" if isinstance(sent, Content) and too_large(sent) else result.value
-        self._record(run, result, outcome, issues=len(sent.covered))
+        self._record(run, result, outcome, issues=len(coverage.covered))
         due = run.progress.due if run.asked else next_due(digest, now)
-        left_out = sent.left_out if isinstance(sent, Content) else {}
-        return replace(_again(due, left_out), also=also)
+        return replace(_again(due, coverage.left_out), also=also)
 
     def _record(self, run: DigestRun, result: RunResult, outcome: str = "", **more: object) -> None:
         late = self._clock.now() - run.due_at
@@ -309,47 +352,48 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "ms": ms, **more}
         outcome, late_s = outcome or result.value, round(late.total_seconds(), 1)
         log.info("digest finished", action="digest.run", outcome=outcome, late_s=late_s, **about)
-        self.on_finished(outcome, late)
+        telemetry.digest_finished(outcome, late)
         if asked := self._asked.get(run.job.key):
             asked.result = result
 
-    async def _stop(self, runs: Sequence[DigestRun], why: Pause, others: Sequence[Digest] = ()) -> Done:
-        """Stop one owner's digests and drop their `runs`; `others` of theirs are stopped, too."""
-        stopping = {run.digest.id for run in runs} | {digest.id for digest in others}
+    async def _stop(self, runs: Sequence[DigestRun], why: Pause, *, everything: bool = False) -> Done:
+        """Stop one owner's digests, or all of theirs, and drop the `runs`."""
+        stopping = None if everything else [run.digest.id for run in runs]
         await self._digests.stop(runs[0].owner, stopping, why)
         for run in runs:
             self._record(run, RunResult.DROPPED, why=why.value)
         return Done()
 
 
+def due_run(run: DigestRun, now: datetime) -> DigestRun:
+    """The run of a digest that is due: all the due times that it missed become one, the last."""
+    schedule, zone, since = schedules.parse(run.digest.plan.schedule), run.digest.plan.zone, run.progress.due
+    times = schedules.due_times(schedule, zone, since, now)
+    due_at = max((since, *schedules.previous_times(schedule, zone, now + schedules.INSTANT, 1)))
+    return replace(run, due_at=due_at, missed=max(0, len(times) - 1))
+
+
+def next_due(digest: Digest, now: datetime) -> datetime:
+    """The first due time after `now`."""
+    schedule = schedules.parse(digest.plan.schedule)
+    (after,) = schedules.next_times(schedule, digest.plan.zone, now, 1) or (now + FOREVER,)
+    return after
+
+
+def _history(digest: Digest, coverage: Coverage, now: datetime) -> list[tuple[datetime, int]]:
+    """The digest's history plus these issues, each counted in the period in which it was opened."""
+    if not plans.charted(digest.plan):
+        return []
+    ends = schedules.ends_around(schedules.parse(digest.plan.schedule), digest.plan.zone, now)
+    known = min((end for end, _ in digest.history), default=digest.period_from)
+    return schedules.counted(ends, digest.history, coverage.covered.values(), since=known)
+
+
 def _progress_of(job: Job, digest: Digest, now: datetime) -> DigestProgress:
     """Return the job's progress; if no key decrypts it, nothing is due before the next due time."""
-    try:
-        return DigestProgress.model_validate(job.content)
-    except ValidationError:
-        return DigestProgress(due=next_due(digest, now))
+    content = job.content
+    return DigestProgress.model_validate(content) if content else DigestProgress(due=next_due(digest, now))
 
 
 def _again(due: datetime, left_out: Mapping[int, str] = MappingProxyType({})) -> Again:
     return Again(due, DigestProgress(due=due, left_out=left_out).model_dump(mode="json"))
-
-
-def _sent_of(job: Job) -> SentDigest | None:
-    """What the message covers that may have been posted; None if no key decrypts it."""
-    try:
-        return SentDigest.model_validate(job.sending)
-    except ValidationError:
-        return None
-
-
-def _sending(run: DigestRun, content: Content) -> object:
-    """Return the job's record of a message that is about to be posted."""
-    sent = SentDigest(
-        due_at=run.due_at,
-        missed=run.missed,
-        asked=run.asked,
-        covered=content.covered,
-        covered_to=content.covered_to,
-        known_updates=content.known_updates,
-    )
-    return sent.model_dump(mode="json")

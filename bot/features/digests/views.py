@@ -9,8 +9,7 @@ from bot.features.digests import message as digest_message
 from bot.features.digests.buttons import ACTS, DigestAction
 from bot.features.digests.commands import add_command
 from bot.features.digests.digests import Planned, Preview
-from bot.features.digests.editions import RunResult, next_due
-from bot.features.digests.plans import too_large
+from bot.features.digests.runs import RunResult, next_due
 from bot.features.digests.schedules import ScheduleError, parse
 from bot.service.models import Ref
 from bot.slack.surfaces import forms
@@ -385,17 +384,17 @@ def _named(digest: Digest) -> str:
 
 def preview(preview: Preview, wording: Wording) -> list[Block]:
     """What a digest would show, or would have shown in a week: how many issues, and the first ones."""
-    plan, count = preview.plan, len(preview.issues)
-    many = ("more than " if preview.more and count > 1 else "") + digest_message.noun(plan, count)
-    posts = f" in {counted(preview.posts, 'post')}" if preview.posts and not preview.more else ""
+    plan, content, count = preview.plan, preview.content, len(preview.content.issues)
+    many = ("more than " if content.more and count > 1 else "") + digest_message.noun(plan, count)
+    posts = f" in {counted(preview.posts, 'post')}" if preview.posts and not content.more else ""
     would = f"In the last 7 days, this digest would have shown you {many}{posts}."
     if plan.kind not in plans.HAPPENED:
         would = f"Right now, this digest would show you {many}."
-    if too_large(preview):
+    if content.too_large:
         would = digest_message.unread(plan, wording)
     about = " · ".join(filter(None, (when_of(plan), filters_in_words(plan))))
     day = plans.today(plan, preview.now)
-    first = preview.issues[:PREVIEWED]
+    first = content.issues[:PREVIEWED]
     rows = [section(digest_message.row_text(plan, issue, wording, day)) for issue in first]
     rest = [context(f"and {count - PREVIEWED} more")] if count > PREVIEWED else []
     return [section(f"{bold(plan.project)} · {about}\n{would}"), *rows, *rest]

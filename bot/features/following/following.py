@@ -12,18 +12,28 @@ import structlog
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.errors import ServiceBroken, UserError
-from bot.features.issues.issues import IssueNotFound, Issues, assigned_to
+from bot.features.issues.issues import HISTORY, IssueNotFound, Issues, assigned_to
 from bot.features.issues.publicity import Exposure, Publicity, exposure_of
-from bot.service.conventions import IssueDetailInclude
 from bot.service.models import Change, Issue, Journal
 from bot.store.followed import Followed
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
 
-JOURNALS: tuple[IssueDetailInclude, ...] = ("journals",)
 MAX_FOLLOWED = 500
 TOLD = ("status_id", "assigned_to_id")
+
+
+def told_changes(entry: Journal) -> list[Change]:
+    """An entry's changes of the status and the assignee."""
+    return [change for change in entry.details if change.property == "attr" and change.name in TOLD]
+
+
+def has_changed(one: Followed, issue: Issue | None, *, unlisted: bool = False) -> bool:
+    """Whether a followed issue has to be read, by its row in a list, or because it is `unlisted` there."""
+    if issue is None:
+        return unlisted
+    return issue.updated_on != one.seen_on or (issue.is_private and not one.direct)
 
 
 @dataclass(frozen=True)
@@ -39,8 +49,8 @@ class IssueSnapshot:
 
     def changes_after(self, journal: int) -> list[tuple[Journal, Change]]:
         """The changes of status and assignee after that one, which the thread of a live feed's post tells."""
-        each = ((entry, change) for entry in self.history if entry.id > journal for change in entry.details)
-        return [(entry, it) for entry, it in each if it.property == "attr" and it.name in TOLD]
+        later = (entry for entry in self.history if entry.id > journal)
+        return [(entry, change) for entry in later for change in told_changes(entry)]
 
     def comment(self, number: int | None) -> Journal | None:
         return next((comment for comment in self.issue.public_comments or () if comment.id == number), None)
@@ -93,7 +103,7 @@ class Following:
         self, session: Session, number: int, projects: dict[int | None, Exposure]
     ) -> IssueSnapshot:
         """One issue, and its project unless `projects` has it. Raises IssueNotFound, ServiceError."""
-        issue = await self.issues.detailed(session, number, JOURNALS)
+        issue = await self.issues.detailed(session, number, HISTORY)
         unread = exposure_of(issue)
         if unread.project_id not in projects:
             projects[unread.project_id] = await self.publicity.read(session, unread)

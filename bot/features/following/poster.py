@@ -4,7 +4,8 @@ and comments below them.
 
 import secrets
 import time
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,7 +21,6 @@ from bot.slack.outgoing.outbox import Post
 from bot.slack.outgoing.outcomes import DeliveryOutcome
 from bot.slack.outgoing.posting import deletable
 from bot.slack.outgoing.replies import Platform
-from bot.slack.outgoing.stored import LookUp
 from bot.slack.surfaces.blocks import Message
 from bot.store.followed import Followed
 from bot.store.job import Job, Later
@@ -47,55 +47,31 @@ async def built(
 
 @dataclass(frozen=True)
 class ThreadLine:
-    """A line for a thread: that the issue was closed or reopened, changes up to the `journal`, or a
-    comment. Or a live feed's post itself, which has `fingerprint`. See `Post.mark` and `FollowedIssueRow`.
+    """A line for a thread, or a live feed's post itself, which has a fingerprint. `records` are the columns
+    of `FollowedIssueRow` to store once it is added; for `mark` see `Post`.
     """
 
     mark: str
-    closed: bool | None = None
-    comment: int | None = None
-    journal: int = 0
-    fingerprint: str = ""
+    records: Mapping[str, Any]
 
     @classmethod
-    def posting(cls, followed: Followed, snapshot: IssueSnapshot) -> "ThreadLine":
-        journal = max((journal.id for journal in snapshot.history), default=0)
-        return replace(
-            cls.announcing(followed),
-            closed=snapshot.closed,
-            journal=journal,
-            fingerprint=snapshot.fingerprint,
-        )
+    def saying(cls, about: str, **records: object) -> "ThreadLine":
+        return cls(f"issuebot_{about}:{secrets.token_hex(8)}", records)
 
     @classmethod
-    def announcing(cls, followed: Followed) -> "ThreadLine":
-        """A live feed's post in other words, which the next update replaces."""
+    def posting(cls, followed: Followed, fingerprint: str, **records: object) -> "ThreadLine":
+        """A live feed's post."""
         mark = f"issuebot_live:{followed.digest_id}:{followed.issue_id}"
-        return cls(mark, closed=False, fingerprint="announced")
+        return cls(mark, {"closed": False, **records, "fingerprint": fingerprint})
 
-    @classmethod
-    def saying(cls, *, closed: bool, journal: int = 0) -> "ThreadLine":
-        return cls(f"issuebot_followed:{secrets.token_hex(8)}", closed=closed, journal=journal)
+    @property
+    def is_post(self) -> bool:
+        return "fingerprint" in self.records
 
-    @classmethod
-    def quoting(cls, comment: int) -> "ThreadLine":
-        return cls(f"issuebot_comment:{secrets.token_hex(8)}", comment=comment)
-
-    @classmethod
-    def of(cls, sending: Any) -> "ThreadLine | None":  # noqa: ANN401 - JSON
-        """The line that a job was about to add, if it was."""
-        return cls(**sending) if sending else None
-
-    def recorded(self, followed: Followed, ts: str) -> dict[str, Any]:
+    def recorded(self, followed: Followed, ts: str) -> Mapping[str, Any]:
         """Return the values to store once it is added, with this `ts`."""
-        known: dict[str, Any] = (
-            {"closed": self.closed} if self.comment is None else {"quoted_to": self.comment}
-        )
-        if self.journal:
-            known["told_to"] = self.journal
-        if self.fingerprint:
-            known |= {"fingerprint": self.fingerprint, "ts": ts, "thread_ts": followed.thread_ts or ts}
-        return known
+        place = {"ts": ts, "thread_ts": followed.thread_ts or ts} if self.is_post else {}
+        return {**self.records, **place}
 
 
 class ThreadPoster:
@@ -119,25 +95,23 @@ class ThreadPoster:
         self, job: Job, followed: Followed, line: ThreadLine, snapshot: IssueSnapshot
     ) -> DeliveryOutcome | Later | None:
         """Add a line, or the post itself, unless the channel may not be shown the issue anymore."""
-        if comment := snapshot.comment(line.comment):
+        quoting = line.records.get("quoted_to")
+        if comment := snapshot.comment(quoting):
             message = await views.quote(snapshot, comment, self.wording)
-        elif line.fingerprint:
+        elif line.is_post:
             message = await self._built(followed, snapshot)
-        elif line.journal:
+        elif "told_to" in line.records:
             message = views.changes_line(snapshot, followed.told_to)
         else:
             message = views.closed_line(snapshot, self.wording)
 
         async def ready() -> Message | None:
-            if line.fingerprint and await self.publicity.meant_private(followed.issue_id):
+            if line.is_post and await self.publicity.meant_private(followed.issue_id):
                 return None
-            return message if await self._may_show(followed, snapshot, line.comment) else None
+            return message if await self._may_show(followed, snapshot, quoting) else None
 
         post, now = line_post(followed, line), datetime.now(UTC)
         return await self.posts.post(job, post, ready, sending=lambda: asdict(line), due_at=now)
-
-    async def look_up(self, job: Job, followed: Followed, line: ThreadLine) -> LookUp:
-        return await self.posts.look_up(job, line_post(followed, line))
 
     async def _built(self, followed: Followed, snapshot: IssueSnapshot) -> Message:
         owner = followed.owner
@@ -147,10 +121,6 @@ class ThreadPoster:
         feed, quotes = followed.digest_id is not None, followed.quoted_to is not None
         how = {"direct": followed.direct, "quotes": quotes, "feed": feed}
         return await built(slack, self.parts.platform, poster, snapshot, follow, **how)
-
-    async def tell_unsure(self, followed: Followed) -> None:
-        """Tell the follower that a line, or a live feed's post, may be missing."""
-        await self.posts.tell(followed.owner, views.unsure(followed, self.wording))
 
     async def _may_show(self, followed: Followed, snapshot: IssueSnapshot, quoting: int | None) -> bool:
         """Whether that may be shown there now; a comment is read again if it was read a while ago."""

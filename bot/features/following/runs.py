@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import structlog
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from bot.access.access import Access
-from bot.features.due_reads import DueReads
-from bot.features.following.following import Following, IssueSnapshot
-from bot.features.following.poster import ThreadLine, ThreadPoster
+from bot.features.due_reads import DueReads, OwnerReads, OwnerTurn
+from bot.features.following import views
+from bot.features.following.following import Following, IssueSnapshot, has_changed
+from bot.features.following.poster import ThreadLine, ThreadPoster, line_post
 from bot.service.conventions import PAGE
 from bot.service.filters import IssueFilters, Sort, TimeRange
 from bot.service.models import Issue
@@ -46,50 +47,24 @@ class FollowerProgress(BaseModel):
     reads: int = 0
 
 
-@dataclass(frozen=True)
-class Follower:
-    """A user who follows issues."""
-
-    job: Job
-    owner: Owner
-    progress: FollowerProgress
-    followed: tuple[Followed, ...] = ()
-
-
-@dataclass(frozen=True)
-class Changes:
-    """The followed issues that have to be shown, those that have been quiet for long, and up to when all
-    changes are known.
-    """
-
-    changed: Sequence[Followed]
-    quiet: Sequence[Followed]
-    covered_to: datetime | None
-
-
-class FollowerReads(DueReads[Follower, Changes]):
+class FollowerReads(OwnerReads[FollowerProgress]):
     """Finds what changed of the issues that users follow."""
 
     name = "follower"
+    kind, progress = FOLLOWER, FollowerProgress
     readers = 8
 
     def __init__(self, access: Access) -> None:
         super().__init__(access)
         self._stored, self._following = access.store.followed, access.shared(Following)
 
-    async def load(self, jobs: Sequence[Job]) -> Sequence[Follower]:
-        owners = [Owner.named(job.key.removeprefix(f"{FOLLOWER}:")) for job in jobs]
-        return [Follower(job, owner, _progress_of(job)) for job, owner in zip(jobs, owners, strict=True)]
-
-    async def ready(self, item: Follower) -> Follower | JobOutcome:
-        """The follower with what they follow."""
-        followed = await self._stored.of(item.owner)
-        return replace(item, followed=followed) if followed else Done()
-
-    async def read(self, owner: Owner, items: Sequence[Follower]) -> Mapping[str, Changes]:
-        """What has to be read, by one request for each hundred issues."""
-        (follower,) = items
-        followed, progress = follower.followed, follower.progress
+    async def find(self, owner: Owner, turn: OwnerTurn[FollowerProgress]) -> JobOutcome:
+        """Let the changes be shown, and follow no longer what has been quiet. That takes one request for each
+        hundred issues.
+        """
+        followed, progress = await self._stored.of(owner), turn.progress
+        if not followed:
+            return Done()
         everything = progress.covered_to is None or progress.reads % ALL_EVERY == 0
         since = progress.covered_to
         updated_on = TimeRange(since=since - OVERLAP) if since and not everything else None
@@ -103,32 +78,30 @@ class FollowerReads(DueReads[Follower, Changes]):
                 sort=(Sort("id"),),
             )
             issues |= {issue.id: issue for issue in await self.listed(owner, filters)}
+
         now = await self.access.store.processes.now()
         quiet = {
             one.id: one
             for one in followed
             if everything and _quiet(one, issues.get(one.issue_id), now - QUIET)
         }
+        await self._following.end([*quiet.values()], "quiet")
         left = [one for one in followed if one.id not in quiet]
-        changed = [one for one in left if _changed(one, issues.get(one.issue_id), everything=everything)]
+        changed = [one for one in left if has_changed(one, issues.get(one.issue_id), unlisted=everything)]
+
         moments = [issue.updated_on for issue in issues.values() if issue.updated_on]
         latest = max([*moments, *([since] if since else [])], default=None)
         # Not past now: an issue dated in the future would hide all others until then.
-        return {follower.job.key: Changes(changed, [*quiet.values()], min(latest, now) if latest else None)}
-
-    async def post(self, item: Follower, content: Changes) -> JobOutcome:
-        """Let the changes be shown, and follow no longer what has been quiet."""
-        await self._following.end(content.quiet, "quiet")
-        now = await self.access.store.processes.now()
-        read = FollowerProgress(covered_to=content.covered_to, reads=item.progress.reads + 1)
+        covered_to = min(latest, now) if latest else None
+        read = FollowerProgress(covered_to=covered_to, reads=progress.reads + 1)
         at = now + timedelta(seconds=self.access.timings.follow_every)
         # In a thread, because encrypting what hundreds of jobs say takes a while.
-        changed = await asyncio.to_thread(self._stored.changed, content.changed)
-        return Again(at, read.model_dump(mode="json"), changed)
+        jobs = await asyncio.to_thread(self._stored.changed, changed)
+        return Again(at, read.model_dump(mode="json"), jobs)
 
-    async def unlinked(self, items: Sequence[Follower]) -> None:
-        (follower,) = items
-        await self._following.end(follower.followed, "unlinked")
+    async def unlinked(self, items: Sequence[OwnerTurn[FollowerProgress]]) -> None:
+        for turn in items:
+            await self._following.end(await self._stored.of(turn.owner), "unlinked")
 
 
 @dataclass(frozen=True)
@@ -147,14 +120,7 @@ NextStep = ChangedIssue | outcomes.PostRefused | Later | None
 """A followed issue, a step further; or why it isn't: None if it may not be shown anymore."""
 
 
-@dataclass(frozen=True)
-class Look:
-    """An issue as read, None if it isn't visible."""
-
-    snapshot: IssueSnapshot | None
-
-
-class FollowedReads(DueReads[ChangedIssue, Look]):
+class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
     """Updates posts and adds lines below them."""
 
     name = "followed"
@@ -173,9 +139,10 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
 
     async def ready(self, item: ChangedIssue) -> ChangedIssue | JobOutcome:
         """The same once it is known whether a line that was being added has arrived."""
-        if item.job.tried_at is None or (line := ThreadLine.of(item.job.sending)) is None:
+        if item.job.tried_at is None or not item.job.sending:
             return item
-        outcome = await self.poster.look_up(item.job, item.followed, line)
+        line = ThreadLine(**item.job.sending)
+        outcome = await self.poster.posts.look_up(item.job, line_post(item.followed, line))
         about = {"issue": item.followed.issue_id, "found": type(outcome).__name__}
         log.info("line looked up", action="follow.looked_up", **about)
         match outcome:
@@ -184,25 +151,26 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
             case outcomes.Absent():
                 return replace(item, job=replace(item.job, tried_at=None))
             case outcomes.Unsure():
-                await self.poster.tell_unsure(item.followed)
-                if line.fingerprint:
+                await self.poster.posts.tell(item.owner, views.unsure(item.followed, self.poster.wording))
+                if line.is_post:
                     await self._following.end([item.followed], "post unsure")
                     return Done()
         return await self._added(item, line, outcome.ts if isinstance(outcome, outcomes.Posted) else "")
 
-    async def read(self, owner: Owner, items: Sequence[ChangedIssue]) -> Mapping[str, Look]:
+    async def read(self, owner: Owner, items: Sequence[ChangedIssue]) -> Mapping[str, IssueSnapshot | None]:
+        """The issues; None for those that aren't visible."""
         numbers = sorted({item.followed.issue_id for item in items})
         async with self.access.accounts.reading(owner, background=True) as session:
             snapshots = await self._following.read_all(session, numbers)
         return {
-            item.job.key: Look(snapshots[item.followed.issue_id])
+            item.job.key: snapshots[item.followed.issue_id]
             for item in items
             if item.followed.issue_id in snapshots
         }
 
-    async def post(self, item: ChangedIssue, content: Look) -> JobOutcome:
+    async def post(self, item: ChangedIssue, content: IssueSnapshot | None) -> JobOutcome:
         """Update an issue's post, or stop following the issue."""
-        one, snapshot = item.followed, content.snapshot
+        one, snapshot = item.followed, content
         status = await self.poster.channel_status(one.owner, one.channel_id)
         if status is ChannelStatus.UNKNOWN:
             return await self.put_off(item)
@@ -239,11 +207,11 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
 
     async def _post(self, item: ChangedIssue, snapshot: IssueSnapshot) -> NextStep:
         """Post an issue of a live feed, unless it is posted already."""
-        return (
-            item
-            if item.followed.ts
-            else await self._add(item, ThreadLine.posting(item.followed, snapshot), snapshot)
-        )
+        one, told_to = item.followed, max((journal.id for journal in snapshot.history), default=0)
+        if one.ts:
+            return item
+        records = {"closed": snapshot.closed, "told_to": told_to}
+        return await self._add(item, ThreadLine.posting(one, snapshot.fingerprint, **records), snapshot)
 
     async def _update(self, item: ChangedIssue, snapshot: IssueSnapshot) -> NextStep:
         """Show the issue in its post, unless the post shows it already."""
@@ -265,7 +233,7 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
             return item
         for comment in snapshot.issue.public_comments or ():
             if comment.id > (item.followed.quoted_to or 0):
-                outcome = await self._add(item, ThreadLine.quoting(comment.id), snapshot)
+                outcome = await self._add(item, ThreadLine.saying("comment", quoted_to=comment.id), snapshot)
                 if not isinstance(outcome, ChangedIssue):
                     return outcome
                 item = outcome
@@ -279,8 +247,9 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
         changes = snapshot.changes_after(one.told_to) if one.digest_id is not None else []
         if not changes and snapshot.closed == one.closed:
             return item
-        journal = changes[-1][0].id if changes else 0
-        return await self._add(item, ThreadLine.saying(closed=snapshot.closed, journal=journal), snapshot)
+        told_to = {"told_to": changes[-1][0].id} if changes else {}
+        line = ThreadLine.saying("followed", closed=snapshot.closed, **told_to)
+        return await self._add(item, line, snapshot)
 
     async def _add(self, item: ChangedIssue, line: ThreadLine, snapshot: IssueSnapshot) -> NextStep:
         """Add a line below the post, once."""
@@ -296,20 +265,6 @@ class FollowedReads(DueReads[ChangedIssue, Look]):
         known = line.recorded(item.followed, ts)
         await self._jobs.go_on(item.job, [self._stored.recording(item.followed, **known)])
         return ChangedIssue(replace(item.job, tried_at=None), replace(item.followed, **known))
-
-
-def _progress_of(job: Job) -> FollowerProgress:
-    try:
-        return FollowerProgress.model_validate(job.content)
-    except ValidationError:  # no key decrypts it
-        return FollowerProgress()
-
-
-def _changed(one: Followed, issue: Issue | None, *, everything: bool) -> bool:
-    """Whether an issue has to be read, by its row in the list."""
-    if issue is None:
-        return everything
-    return issue.updated_on != one.seen_on or (issue.is_private and not one.direct)
 
 
 def _quiet(one: Followed, issue: Issue | None, since: datetime) -> bool:

@@ -45,7 +45,7 @@ def post(
     )
     text = f"{text}{project}\n{' · '.join(fact for fact in facts if fact)}"
     if last:
-        text = f"{text}\n{_who(last)} {series(_did(issue, last), 'and')}"
+        text = f"{text}\n{who_did(last)} {series(_did(issue, last), 'and')}"
     mine = direct and snapshot.mine
     summary = section(text, issues.post_menu(issue.id, wording, follow=follow, quotes=quotes, mine=mine))
     alone = direct or feed or isinstance(follow, FollowIssue)
@@ -53,7 +53,7 @@ def post(
     return Message(text, (summary, *more))
 
 
-def _who(entry: Journal) -> str:
+def who_did(entry: Journal) -> str:
     return line(entry.user.name if entry.user else "").strip() or "Someone"
 
 
@@ -78,7 +78,7 @@ async def quote(snapshot: IssueSnapshot, comment: Journal, wording: Wording) -> 
     """The line that quotes a comment."""
     number = link(wording.url(snapshot.issue.id), f"#{snapshot.issue.id}")
     words = await issues.quoted(comment, wording)
-    text = f"{_who(comment)} commented on {number}"
+    text = f"{who_did(comment)} commented on {number}"
     if words:
         text = f"{text}:\n{words}"
     return Message(text, (section(text),))
@@ -141,7 +141,7 @@ def closed_line(snapshot: IssueSnapshot, wording: Wording) -> Message:
 
 def changes_line(snapshot: IssueSnapshot, told_to: int) -> Message:
     """Who changed the status and the assignee since that journal: the last change of each."""
-    latest = {change.name: (_who(entry), change) for entry, change in snapshot.changes_after(told_to)}
+    latest = {change.name: (who_did(entry), change) for entry, change in snapshot.changes_after(told_to)}
     by: dict[str, list[str]] = {}
     for who, change in latest.values():
         by.setdefault(who, []).append(_changed(snapshot.issue, change))

@@ -344,6 +344,15 @@ def fields_named(sentences: Sequence[str], custom_fields: Sequence[CustomField])
     return tuple(dict.fromkeys(name for name in names if name))
 
 
+def merged(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """Several changes as one of each field, from its first value to its last, unless these are the same."""
+    fields: dict[str, Change] = {}
+    for change in changes:
+        first = fields.get(change.name, change)
+        fields[change.name] = change.model_copy(update={"old_value": first.old_value})
+    return tuple(change for change in fields.values() if change.old_value != change.new_value)
+
+
 @dataclass(frozen=True)
 class ServiceChange:
     """A value that the service replaced, or dropped if `got` is None; `field` is None for a custom field.

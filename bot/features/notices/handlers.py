@@ -8,7 +8,7 @@ from bot.errors import ServiceError, UserError
 from bot.features.issues.issues import IssueNotFound, Issues
 from bot.features.notices import views
 from bot.features.notices.commands import notify_command
-from bot.features.notices.messenger import AssignmentMessenger, NoticeMessages
+from bot.features.notices.messenger import NoticeMessages
 from bot.features.notices.reads import AssigneeReads
 from bot.features.notices.views import ChooseTopics, MuteIssue
 from bot.features.parts import Parts
@@ -28,10 +28,9 @@ class NoticeHandlers:
         self.parts, self.notices = parts, parts.store.notices
 
     def feature(self) -> Feature:
-        telling = self.parts.shared(AssignmentMessenger).telling
         return Feature(
             buttons={ChooseTopics: self.chosen, MuteIssue: self.mute_pressed},
-            jobs={TOLD: NoticeMessages(self.parts), ASSIGNEE: AssigneeReads(self.parts, telling)},
+            jobs={TOLD: NoticeMessages(self.parts), ASSIGNEE: AssigneeReads(self.parts)},
         )
 
     async def show(self, reply: Reply) -> None:

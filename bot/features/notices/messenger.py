@@ -13,16 +13,15 @@ import structlog
 from bot.access.accounts import Session
 from bot.errors import ServiceBroken
 from bot.features.due_reads import DueReads
-from bot.features.issues.issues import IssueNotFound, Issues, names_of
+from bot.features.issues.issues import HISTORY, IssueNotFound, Issues, names_of
 from bot.features.notices import views
 from bot.features.notices.reads import (
-    HISTORY,
+    AssigneeProgress,
     Assignment,
     IssueNews,
     Notice,
     assignment_of,
     news_of,
-    progress_of,
 )
 from bot.features.parts import Parts
 from bot.service.models import Issue
@@ -54,18 +53,15 @@ class AssignmentMessenger:
         if assignee is None:
             return
         try:
-            to, notices = replace(by, user_id=assignee), self.parts.store.notices
-            since = progress_of(await notices.progress(to)).since_of(issue.id)
-            notice, jobs = Notice(to, by, issue.id, since), self.parts.store.jobs
+            to, store = replace(by, user_id=assignee), self.parts.store
+            progress = AssigneeProgress.model_validate(await store.notices.progress(to) or {})
+            notice = Notice(to=to, by=by, issue=issue.id, since=progress.since_of(issue.id))
             # Without a history, only this job knows who did it; with one, the first knows the most.
             replaces = self.parts.client.optional.is_missing("get_issue")
-            await jobs.put(TOLD, _job_key(notice), notice.content, replaces=replaces)
+            content = notice.model_dump(mode="json")
+            await store.jobs.put(TOLD, notice.job_key, content, replaces=replaces)
         except Exception:
             log.exception("assignee not told", action="assigned.not_told", issue=issue.id)
-
-    def telling(self, notice: Notice, at: datetime) -> Statement:
-        """The statement that adds the job of a message, due then; an unfinished job keeps its content."""
-        return self.parts.store.jobs.putting(TOLD, _job_key(notice), notice.content, at=at, replaces=False)
 
 
 @dataclass(frozen=True)
@@ -88,7 +84,7 @@ class Told:
 
     def part(self, key: str) -> str:
         """Return the key of the job that is done once this part is sent."""
-        return f"{_job_key(self.notice)}:{key}"
+        return f"{self.notice.job_key}:{key}"
 
 
 class NoticeMessages(DueReads[Told, IssueNews]):
@@ -104,7 +100,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
         self.parts, self._issues, self._posts = parts, parts.shared(Issues), parts.platform.posts
 
     async def load(self, jobs: Sequence[Job]) -> Sequence[Told]:
-        return [Told(job, Notice.of(job.content)) for job in jobs if job.content]
+        return [Told(job, Notice.model_validate(job.content)) for job in jobs if job.content]
 
     async def ready(self, item: Told) -> Told | JobOutcome:
         """The item with its receiver's topics, once it is known whether an earlier attempt sent it."""
@@ -142,15 +138,13 @@ class NoticeMessages(DueReads[Told, IssueNews]):
             at = issue.updated_on
             unknown = Assignment(at.isoformat() if at else "", at, None)
             news = replace(news, assignment=assignment_of(issue) or unknown)
-        names = await names_of(self.access, session, issue, [one for act in news.acts for one in act.changes])
-        return IssueNews(issue, news, session.user_id, names)
+        return replace(news, names=await names_of(self.access, session, issue, news.changes))
 
     async def post(self, item: Told, content: IssueNews) -> JobOutcome:
         """Send the message, without the parts that were sent already."""
-        keys = content.news.keys
-        sent_keys = [key for key in keys if await self._posts.jobs.is_done(item.part(key))]
-        content = replace(content, news=content.news.without(sent_keys))
-        keys = content.news.keys
+        sent_keys = [key for key in content.keys if await self._posts.jobs.is_done(item.part(key))]
+        content = content.without(sent_keys)
+        keys = content.keys
         message = await self._message(item, content)
         if message is None:
             return Done(self._told(item, keys))
@@ -168,7 +162,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
 
     async def _message(self, item: Told, content: IssueNews) -> Message | None:
         """Return the message; None if there is nothing to say, as when a change was reverted."""
-        to, by, assignment = item.owner, item.notice.by, content.news.assignment
+        to, by, assignment = item.owner, item.notice.by, content.assignment
         slack = await self.parts.workspaces.of(to)
         profiles, wording = self.parts.platform.profiles, self.parts.platform.wording
         reader = await profiles.of(slack, to.team_id, to.user_id)
@@ -176,10 +170,6 @@ class NoticeMessages(DueReads[Told, IssueNews]):
         if by:
             name = (await profiles.of(slack, to.team_id, by.user_id)).name
         today = None if reader.zone is NoZone.UNKNOWN else datetime.now(reader.zone).date()
-        quotes = await views.quotes_of(content.news, wording)
+        quotes = await views.quotes_of(content, wording)
         paragraphs = views.paragraphs(content, name or "Someone", quotes)
         return views.notice(paragraphs, content, wording, today) if paragraphs else None
-
-
-def _job_key(notice: Notice) -> str:
-    return f"{TOLD}:{notice.to.name}:{notice.issue}"

@@ -1,32 +1,31 @@
 """Finds changes in the issues that users reported or are assigned to, with each user's key.
 
 A user's turn is one request for each hundred of their issues that changed since the last turn. Each newly
-changed issue becomes a job, which reads its history to learn what others did (`News`). Progress is by the
-service's clock.
+changed issue becomes a job, which reads its history to learn what others did (`IssueNews`). Progress is by
+the service's clock.
 """
 
 import asyncio
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from bot.access.access import Access
 from bot.access.accounts import SECOND, changed_since, changes_end
-from bot.features.due_reads import DueReads
+from bot.features.due_reads import OwnerReads, OwnerTurn
 from bot.features.issues.fields import FIELDS, Field
 from bot.features.issues.issues import REPORTED, Names
-from bot.service.conventions import PAGE, IssueDetailInclude
+from bot.service.conventions import PAGE
 from bot.service.models import Change, Issue, Journal, Ref
-from bot.store.job import Again, Done, Job, JobOutcome, Statement
-from bot.store.notices import ASSIGNEE, Topic
+from bot.store.job import Again, Done, JobOutcome, Statement
+from bot.store.notices import ASSIGNEE, TOLD, Topic
 from bot.store.owner import Owner
 
-HISTORY: tuple[IssueDetailInclude, ...] = ("journals",)
+BEYOND_ASSIGNMENTS = {Topic.COMMENTS, Topic.CHANGES}
+"""The topics that are about the issues that a user reported, too."""
 MAX_PAGES = 10
 """How many pages a turn reads; the next one reads on."""
 OVERLAP = timedelta(minutes=15)  # how late an update may become visible
@@ -34,27 +33,19 @@ VERIFY_EVERY = timedelta(hours=1)
 """How often a key is verified while nothing changes: a visitor has no issues, either."""
 
 
-@dataclass(frozen=True)
-class Notice:
+class Notice(BaseModel, frozen=True):
     """A notice for `to` about an issue: others' actions since then; if `by` isn't None, they assigned it with
     the bot.
     """
 
     to: Owner
-    by: Owner | None
+    by: Owner | None = None
     issue: int
     since: datetime | None = None
 
-    @classmethod
-    def of(cls, content: Any) -> "Notice":  # noqa: ANN401 - JSON
-        to, by, issue, since = content
-        then = datetime.fromisoformat(since) if since else None
-        return cls(Owner.named(to), Owner.named(by) if by else None, issue, then)
-
     @property
-    def content(self) -> object:
-        by, since = self.by and self.by.name, self.since and self.since.isoformat()
-        return [self.to.name, by, self.issue, since]
+    def job_key(self) -> str:
+        return f"{TOLD}:{self.to.name}:{self.issue}"
 
 
 class AssigneeProgress(BaseModel):
@@ -75,63 +66,32 @@ class AssigneeProgress(BaseModel):
         return self.known_updates[number] + SECOND if number in self.known_updates else self.since
 
 
-@dataclass(frozen=True)
-class Assignee:
-    """A user whose turn it is; `reported` is whether they are notified of issues that they reported."""
-
-    job: Job
-    owner: Owner
-    progress: AssigneeProgress
-    reported: bool = False
-
-
-@dataclass(frozen=True)
-class AssigneeChanges:
-    """The numbers of issues that changed, and what the user's next turn needs to know."""
-
-    changed: Sequence[int]
-    progress: AssigneeProgress
-
-
-class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
-    """`telling` makes the statement that adds the job to notify a user of an issue, due at a time."""
+class AssigneeReads(OwnerReads[AssigneeProgress]):
+    """Lets users be notified of what changed in their issues."""
 
     name = "assignee"
+    kind, progress = ASSIGNEE, AssigneeProgress
     readers = 4
 
-    def __init__(self, access: Access, telling: Callable[[Notice, datetime], Statement]) -> None:
-        super().__init__(access)
-        self._telling = telling
-
-    async def load(self, jobs: Sequence[Job]) -> Sequence[Assignee]:
-        owners = [Owner.named(job.key.removeprefix(f"{ASSIGNEE}:")) for job in jobs]
-        return [
-            Assignee(job, owner, progress_of(job.content)) for job, owner in zip(jobs, owners, strict=True)
-        ]
-
-    async def ready(self, item: Assignee) -> Assignee | JobOutcome:
-        topics = await self.access.store.notices.topics(item.owner)
-        reported = not topics.keys().isdisjoint((Topic.COMMENTS, Topic.CHANGES))
-        return replace(item, reported=reported) if topics else Done()
-
-    async def read(self, owner: Owner, items: Sequence[Assignee]) -> Mapping[str, AssigneeChanges]:
-        (assignee,) = items
-        now = await self.access.store.processes.now()
-        return {assignee.job.key: await self._found(owner, assignee, now)}
-
-    async def _found(self, owner: Owner, item: Assignee, now: datetime) -> AssigneeChanges:
-        progress = item.progress
+    async def find(self, owner: Owner, turn: OwnerTurn[AssigneeProgress]) -> JobOutcome:
+        store, progress = self.access.store, turn.progress
+        topics = await store.notices.topics(owner)
+        if not topics:
+            return Done()
+        now, reported = await store.processes.now(), not topics.keys().isdisjoint(BEYOND_ASSIGNMENTS)
         if (since := progress.since) is None:
             async with self.access.accounts.reading(owner, background=True) as session:
-                start = await changes_end(self.access.client, session.key, now, reported=item.reported)
-            return AssigneeChanges((), AssigneeProgress(since=start, verified_at=now))
+                start = await changes_end(self.access.client, session.key, now, reported=reported)
+            return await self._next(owner, AssigneeProgress(since=start, verified_at=now))
+
         # The last page once more: issues that aren't the user's anymore let those below move up.
         first = max(progress.pages - 1, 0)
-        changed, pages = await self._changed(owner, since, first, reported=item.reported)
+        changed, pages = await self._changed(owner, since, first, reported=reported)
         verified_at = progress.verified_at or now
         if now >= verified_at + VERIFY_EVERY:
             async with self.access.accounts.reading(owner, background=True):
                 verified_at = now
+
         updates = {issue.id: issue.updated_on for issue in changed if issue.updated_on}
         # Not past now: an issue dated in the future would hide all others until then.
         moments = [min(issue.updated_on, now) for issue in changed if issue.updated_on]
@@ -143,17 +103,24 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
             read.pages, read.latest = pages, latest
         else:
             read.since = max(since, latest - OVERLAP)
-        return AssigneeChanges(fresh, read)
+        notices = [Notice(to=owner, issue=number, since=progress.since_of(number)) for number in fresh]
+        return await self._next(owner, read, notices)
 
-    async def post(self, item: Assignee, content: AssigneeChanges) -> JobOutcome:
-        """Add the jobs that notify the user of the changes."""
-        now, since = await self.access.store.processes.now(), item.progress.since_of
+    async def _next(
+        self, owner: Owner, progress: AssigneeProgress, notices: Sequence[Notice] = ()
+    ) -> JobOutcome:
+        """The user's next turn, with the jobs that send these notices."""
+        now, jobs = await self.access.store.processes.now(), self.access.store.jobs
+
+        def telling(notice: Notice) -> Statement:
+            content = notice.model_dump(mode="json")
+            return jobs.putting(TOLD, notice.job_key, content, at=due, replaces=False)
+
         # Not before the second is over, so that the message has each change that the list shows.
         due = now + timedelta(seconds=self.access.timings.notice_after)
-        notices = [Notice(item.owner, None, number, since(number)) for number in content.changed]
         # In a thread, because encrypting what a thousand jobs say takes a while.
-        telling = await asyncio.to_thread(lambda: [self._telling(notice, due) for notice in notices])
-        return Again(self._next_turn(item.owner, now), content.progress.model_dump(mode="json"), telling)
+        also = await asyncio.to_thread(lambda: [*map(telling, notices)])
+        return Again(self._next_turn(owner, now), progress.model_dump(mode="json"), also)
 
     def _next_turn(self, owner: Owner, now: datetime) -> datetime:
         """Turns are spread evenly over the interval, each user's at the same time of it."""
@@ -187,14 +154,6 @@ class AssigneeReads(DueReads[Assignee, AssigneeChanges]):
         return mine, end if more else 0
 
 
-def progress_of(content: object) -> AssigneeProgress:
-    """Read what the job of a user's turns carries."""
-    try:
-        return AssigneeProgress.model_validate(content)
-    except ValidationError:  # no key decrypts it
-        return AssigneeProgress()
-
-
 @dataclass(frozen=True)
 class Assignment:
     """An assignment to the person who has the issue; `key` identifies it, `by` is the person who assigned it,
@@ -216,11 +175,16 @@ class NewsEntry:
 
 
 @dataclass(frozen=True)
-class News:
-    """The news of an issue: its latest assignment if it is new, and others' other actions, in order."""
+class IssueNews:
+    """The news of an issue as the user `me` of the service sees it: its latest assignment if it is new, and
+    others' other actions, in order. `names` are those of values.
+    """
 
-    assignment: Assignment | None = None
-    acts: tuple[NewsEntry, ...] = ()
+    issue: Issue
+    me: int
+    assignment: Assignment | None
+    acts: tuple[NewsEntry, ...]
+    names: Names = field(default_factory=dict)
 
     @cached_property
     def keys(self) -> Sequence[str]:
@@ -228,19 +192,14 @@ class News:
         assigned = [self.assignment.key] if self.assignment else []
         return [*assigned, *(str(act.entry.id) for act in self.acts)]
 
-    def without(self, sent_keys: Collection[str]) -> "News":
+    @property
+    def changes(self) -> list[Change]:
+        return [change for act in self.acts for change in act.changes]
+
+    def without(self, sent_keys: Collection[str]) -> "IssueNews":
         new = self.assignment if self.assignment and self.assignment.key not in sent_keys else None
-        return News(new, tuple(act for act in self.acts if str(act.entry.id) not in sent_keys))
-
-
-@dataclass(frozen=True)
-class IssueNews:
-    """An issue as the user `me` of the service sees it, its news, and the names of values."""
-
-    issue: Issue
-    news: News
-    me: int
-    names: Names
+        acts = tuple(act for act in self.acts if str(act.entry.id) not in sent_keys)
+        return replace(self, assignment=new, acts=acts)
 
 
 def assignment_of(issue: Issue) -> Assignment | None:
@@ -254,7 +213,7 @@ def assignment_of(issue: Issue) -> Assignment | None:
     return None
 
 
-def news_of(issue: Issue, me: int, since: Mapping[Topic, datetime]) -> News:
+def news_of(issue: Issue, me: int, since: Mapping[Topic, datetime]) -> IssueNews:
     """Return others' actions since then, for each topic that is on, while the issue was assigned to the user
     `me` or reported by them.
     """
@@ -278,7 +237,7 @@ def news_of(issue: Issue, me: int, since: Mapping[Topic, datetime]) -> News:
         comment = entry.notes.strip() and _is_new(entry.created_on, entry.user, me, since.get(Topic.COMMENTS))
         if changed or comment:
             acts.append(NewsEntry(entry, tuple(changes) if changed else (), bool(comment)))
-    return News(assignment, tuple(reversed(acts)))
+    return IssueNews(issue, me, assignment, tuple(reversed(acts)))
 
 
 def _change(entry: Journal, field: Field) -> Change | None:

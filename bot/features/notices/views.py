@@ -1,11 +1,14 @@
 """Direct messages about what others did to a user's issue, and the choice of topics."""
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 
+from bot.features.following.views import who_did
 from bot.features.issues.buttons import CommentOnIssue
+from bot.features.issues.issues import merged
 from bot.features.issues.views import change_text, listed, page, quoted, title
-from bot.features.notices.reads import IssueNews, News, NewsEntry
+from bot.features.notices.reads import IssueNews
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Change
 from bot.slack.surfaces.blocks import (
@@ -51,34 +54,30 @@ class MuteIssue(Button):
     listed: bool = False
 
 
-def paragraphs(read: IssueNews, assigner: str, quotes: Mapping[int, str]) -> list[str]:
+def paragraphs(news: IssueNews, assigner: str, quotes: Mapping[int, str]) -> list[str]:
     """The news as mrkdwn, each person's changes together; `quotes` has the comments by their entries' IDs."""
-    news, number = read.news, f"#{read.issue.id}"
+    number = f"#{news.issue.id}"
     texts = [f"{line(assigner)} assigned {number} to you."] if news.assignment else []
-    changes: dict[str, dict[str, Change]] = {}
+    changes: dict[str, list[Change]] = defaultdict(list)
     for act in news.acts:
-        theirs = changes.setdefault(_who(act), {})
-        for change in act.changes:
-            first = theirs.get(change.name, change)
-            theirs[change.name] = change.model_copy(update={"old_value": first.old_value})
-    for who, fields in changes.items():
-        differ = (change for change in fields.values() if change.old_value != change.new_value)
-        lines = [change_text(change, read.names, read.me) for change in differ]
+        changes[who_did(act.entry)] += act.changes
+    for who, theirs in changes.items():
+        lines = [change_text(change, news.names, news.me) for change in merged(theirs)]
         texts += ["\n".join([f"{who} changed {number}:", *lines])] if lines else []
     for act in news.acts:
         if act.comment:
             note = " in a private note" if act.entry.private_notes is not False else ""
-            texts.append(f"{_who(act)} commented on {number}{note}:\n{quotes[act.entry.id]}")
+            texts.append(f"{who_did(act.entry)} commented on {number}{note}:\n{quotes[act.entry.id]}")
     return texts
 
 
-async def quotes_of(news: News, wording: Wording) -> Mapping[int, str]:
+async def quotes_of(news: IssueNews, wording: Wording) -> Mapping[int, str]:
     return {act.entry.id: await quoted(act.entry, wording) for act in news.acts if act.comment}
 
 
-def notice(texts: Sequence[str], read: IssueNews, wording: Wording, today: date | None) -> Message:
+def notice(texts: Sequence[str], news: IssueNews, wording: Wording, today: date | None) -> Message:
     """The direct message with these paragraphs."""
-    issue, me = read.issue, read.me
+    issue, me = news.issue, news.me
     assigned = issue.assigned_to is not None and issue.assigned_to.id == me
     row = listed(issue, wording, today, fixed={"assigned_to": me} if assigned else {}, me=me)
     blocks = [section(paragraph) for paragraph in texts[:PARAGRAPHS]]
@@ -147,7 +146,3 @@ def switches(on: Collection[Topic], wording: Wording) -> Block:
 
 def _mute(number: int, *, on: bool) -> Element:
     return button("Mute this issue" if on else "Unmute", MuteIssue(issue=number, on=on))
-
-
-def _who(act: NewsEntry) -> str:
-    return line(act.entry.user.name if act.entry.user else "").strip() or "Someone"

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from bot.features.digests.editions import Edition
-from bot.features.digests.message import message
+from bot.features.digests.message import Edition, message
+from bot.features.digests.reading import Content
 from bot.sandbox.workspace.blocks import check_blocks
 from bot.service.models import Issue, IssueStatus, Ref
 from bot.slack.surfaces.blocks import JSON, Message
@@ -47,9 +47,9 @@ def issue(number: int, subject: str = "The cart forgets", age: timedelta = timed
     return Issue(id=number, subject=subject, **about)
 
 
-def edition(*issues: Issue, plan: Plan = PLAN, **more: Any) -> Edition:
-    about: dict[str, Any] = {"due_at": NOW, "missed": 0, "late": timedelta(), "periods": ()}
-    return Edition(digest=replace(DIGEST, plan=plan), issues=issues, now=NOW, **about | more)
+def edition(*issues: Issue, plan: Plan = PLAN, due_at: datetime = NOW, **more: Any) -> Edition:
+    content = Content(project=plan.project, issues=issues)
+    return Edition(digest=replace(DIGEST, plan=plan), content=content, due_at=due_at, now=NOW, **more)
 
 
 def posted(one: Edition) -> Message:
@@ -132,12 +132,12 @@ def test_each_kind_says_what_it_lists(plan: Plan, headline: str, fact: str) -> N
 
 
 def test_late_digest_says_when_it_was_due() -> None:
-    late: dict[str, Any] = {"due_at": NOW - timedelta(hours=2), "late": timedelta(hours=2)}
+    due_at = NOW - timedelta(hours=2)
 
-    assert shown(posted(edition(issue(1), missed=3, **late))).splitlines()[2] == snapshot(
+    assert shown(posted(edition(issue(1), missed=3, due_at=due_at))).splitlines()[2] == snapshot(
         "This digest was due <23, 06:00>. It includes 3 missed digests."
     )
-    assert shown(posted(edition(issue(1), **late))).splitlines()[2] == snapshot(
+    assert shown(posted(edition(issue(1), due_at=due_at))).splitlines()[2] == snapshot(
         "This digest was due <23, 06:00>."
     )
     assert posted(edition(issue(1), missed=1)).text == snapshot("""\
@@ -263,7 +263,7 @@ def test_slack_accepts_the_message_for_any_input(data: st.DataObject) -> None:
             *issues,
             plan=plan,
             missed=data.draw(st.integers(0, 999)),
-            late=timedelta(hours=data.draw(st.integers(0, 999))),
+            due_at=NOW - timedelta(hours=data.draw(st.integers(0, 999))),
             periods=tuple(data.draw(st.lists(st.integers(0, 10**6), max_size=8))),
         )
     )

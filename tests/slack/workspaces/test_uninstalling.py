@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from bot.store.activity import Entry
 from bot.store.channels import Channel
-from bot.store.digests import Covered, Start
+from bot.store.digests import Start
 from bot.store.owner import Owner
 from bot.store.plans import Plan
 from bot.store.tables import Table
@@ -60,7 +60,7 @@ async def _remember(company: Company, owner: Owner, number: int) -> None:
     await store.created_issues.put(owner, number, "The till rings twice")
     await store.time_entries.add(owner, replace(SPENT, id=number))
     await store.saved_input.put(owner, {"command": "/issue"})
-    start, due = Start(covered_to=now, covered=[Covered(1, now)]), now + timedelta(days=365)
+    start, due = Start(covered_to=now, covered={1: now}), now + timedelta(days=365)
     await store.digests.add(owner, "Ana Ruiz", "C1", PLAN, next_due=due, start=start, now=now)
 
 
