@@ -84,6 +84,8 @@ PRIVATE = ("chat.postEphemeral", "response_url")
 """Private answers: if Slack may have lost one, the bot posts it again."""
 ONLY_WAY = ("views.publish", "entity.presentDetails", "entity.presentComments")
 """Calls that fill the only place where the result can be shown."""
+IN_CONVERSATION = ("direct message", "chat.postMessage")
+"""A scenario in the user's conversation with the bot, and the only call that can answer there."""
 CALLED_FAILED = re.compile(f"{GENERIC}|nothing was done|didn't work|wasn't shared|not attached")
 KEPT = "Open form"
 PROMISED = "comes as soon as"
@@ -188,7 +190,8 @@ class SlackMatrix(Matrix):
         lasting = [text for key, text in did.new.items() if key not in passing]
         twice = max(Counter(did.new.values()).values(), default=0) > 1
         private = cell.method in PRIVATE and cell.fault in DONE
-        answered = not (closed or superseded or cell.method in ONLY_WAY)
+        mute = cell.lasting and (cell.scenario, cell.method) == IN_CONVERSATION
+        answered = not (closed or superseded or mute or cell.method in ONLY_WAY)
         rules = self.common_rules(cell, did, answered=answered, linking=KEPT in reply_text) | {
             "it is promised but not done": PROMISED in reply_text and not made,
             "it is done but reported as failed": made == 1 and CALLED_FAILED.search(reply_text),
