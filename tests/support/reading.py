@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 JSON = dict[str, Any]
 T = TypeVar("T")
 TIMEOUT_SECONDS = 60.0
-LOOK_EVERY = 0.02
+LOOK_EVERY = 0.01
 STILL_WORKING = "Tracker is slow right now. Still working on it…"
 """What the bot says first when the service, or the machine, is slow."""
 INITIAL = {
