@@ -1,10 +1,8 @@
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
 import pytest
-import pytest_asyncio
 from pydantic import SecretStr
 
 from bot.app import Bot
@@ -15,14 +13,6 @@ from bot.store.owner import Owner
 from bot.store.vault import Vault
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def sandbox() -> AsyncIterator[Sandbox]:
-    sandbox = Sandbox(port=0, service_port=0)
-    await sandbox.start()
-    yield sandbox
-    await sandbox.stop()
 
 
 async def test_the_sandbox_starts_with_linked_accounts(sandbox: Sandbox) -> None:

@@ -27,14 +27,6 @@ from tests.support.serving import serving
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def sandbox() -> AsyncIterator[Sandbox]:
-    sandbox = Sandbox(port=0, service_port=0)
-    await sandbox.start()
-    yield sandbox
-    await sandbox.stop()
-
-
 async def _findings(settings: Settings, **changes: Any) -> dict[str, str]:
     return {f.name: str(f) async for f in check(settings.model_copy(update=changes))}
 

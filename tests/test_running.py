@@ -21,7 +21,7 @@ from tests.support.bot_process import SECONDS_TO_STOP, Apart, BotProcess, apart
 from tests.support.digesting import ANA, requested_plan
 from tests.support.office import TEAM, Office
 from tests.support.person import Person
-from tests.support.reading import JSON, STILL_WORKING, text_of, until
+from tests.support.reading import JSON, STILL_WORKING, text_of, until, until_so
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
 from tests.support.work import run_due_after
@@ -175,7 +175,7 @@ async def test_a_slow_form_shows_progress(wired: Person, wire: Wire) -> None:
     wire.fail("slow")
     await wired.choose(form, "Project", "Web Shop")
 
-    await until(lambda: asyncio.sleep(0, not len(wired.office.bot.in_flight)))
+    await until_so(lambda: not len(wired.office.bot.in_flight))
 
     assert wire.full_waits == 1
     assert not await one_moment(wired)

@@ -10,7 +10,7 @@ from bot.timings import Delays
 from tests.support.office import Office
 from tests.support.people import IDS
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until
+from tests.support.reading import JSON, text_of, until, until_so
 from tests.support.slackwire import SlackWire
 
 
@@ -27,13 +27,8 @@ async def ana(wire: SlackWire, tmp_path: Path) -> AsyncIterator[Person]:
 
 async def opened(ana: Person, wire: SlackWire, number: int) -> None:
     """Delays until that many sockets have been opened, and Slack knows the only one that is still open."""
-    delivery = ana.office.workspace._delivery
-
-    async def look() -> bool:
-        known: list[object] = delivery._connections  # type: ignore[attr-defined] # only Socket Mode's
-        return len(wire.called("socket")) >= number and len(wire.sockets) == len(known) == 1
-
-    await until(look)
+    known = ana.office.workspace._socket._connections
+    await until_so(lambda: len(wire.called("socket")) >= number and len(wire.sockets) == len(known) == 1)
 
 
 async def works(ana: Person) -> None:
@@ -59,10 +54,7 @@ async def test_bot_opens_another_socket_when_slack_asks(ana: Person, wire: Slack
 
     await socket.send_json({"type": "disconnect", "reason": reason, "debug_info": {"host": "wss-1"}})
 
-    async def is_replaced() -> bool:
-        return bool(wire.sockets) and socket not in wire.sockets
-
-    await until(is_replaced)
+    await until_so(lambda: wire.sockets and socket not in wire.sockets)
     await works(ana)
     assert len(wire.called("socket")) >= 2
     assert ana.office.violations() == []
@@ -114,11 +106,7 @@ async def test_a_command_on_a_broken_socket_runs_once_despite_retries(ana: Perso
 
     await ana.command("/issue new Cut off project:webshop")
     await announcements(ana, "Cut off")
-
-    async def finished() -> bool:
-        return not len(ana.office.bot.in_flight)
-
-    await until(finished)
+    await until_so(lambda: not len(ana.office.bot.in_flight))
     await opened(ana, wire, 2)
     envelope = json.loads(next(frame for frame in wire.frames if "/issue" in frame))
     for again in ({}, {"envelope_id": "another"}):

@@ -24,7 +24,7 @@ from tests.hostile.recording import Recorded, recordings, registered
 from tests.hostile.sending import FORM, Answer, post, signed
 from tests.support.office import Office, Transport
 from tests.support.person import Person
-from tests.support.reading import text_of, until
+from tests.support.reading import text_of
 
 ANSWERS = {200, 400, 404}
 SECONDS = 15  # a payload that hangs the bot is never answered
@@ -94,10 +94,7 @@ async def steadfast(office: Office, ana: Person) -> AsyncIterator[Office]:
     await office.idle()
     await ana.command("/tracker whoami")
 
-    async def answered() -> bool:
-        return any("Ana Ruiz" in text_of(message) for message in await ana.messages())
-
-    await until(answered)
+    await ana.sees(lambda message: "Ana Ruiz" in text_of(message))
     assert len(connections(office)) == (office.transport == "socket")
     assert loose == []
 

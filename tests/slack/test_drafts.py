@@ -10,7 +10,7 @@ from bot.store.owner import Owner
 from tests.support.office import TEAM, Office
 from tests.support.people import IDS, KEYS
 from tests.support.person import Person
-from tests.support.reading import button_saying, text_of, until, values_of
+from tests.support.reading import button_saying, text_of, values_of
 
 KEY = "0123456789abcdef" * 2
 TYPED = "/timelog 99999 1h activity:design Pairing"
@@ -132,10 +132,7 @@ async def test_choices_of_another_project_are_never_sent(office: Office, ana: Pe
 
     await ana.submit(form, {"Subject": "Hasty", "Category": "Search", "Project": "Infrastructure"})
 
-    async def warned() -> bool:
-        return "changed with the project" in text_of(await ana.form("New issue"))
-
-    await until(warned)
+    await ana.form_saying("New issue", "changed with the project")
     assert len(office.tracker.data.issues) == count
     await ana.after(ana.submit(await ana.form("New issue"), {}))
     assert len(office.tracker.data.issues) == count + 1

@@ -5,8 +5,10 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from typer.testing import CliRunner, Result
 
+from bot.app_sandbox import Sandbox
 from bot.cli import program
 from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
@@ -28,6 +30,15 @@ def issuebot(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
         return CliRunner().invoke(program, arguments, env=variables, prog_name="issuebot")
 
     return run
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def sandbox() -> AsyncIterator[Sandbox]:
+    """A running sandbox in this process, for all tests of a module."""
+    sandbox = Sandbox(port=0, service_port=0)
+    await sandbox.start()
+    yield sandbox
+    await sandbox.stop()
 
 
 @pytest.fixture

@@ -181,6 +181,12 @@ class Office:
         self.bot.dispatch.delays = replace(self.bot.dispatch.delays, **seconds)
 
     @property
+    def faulty_slack(self) -> SlackWire:
+        """The proxy between the bot and Slack, in an office that has one."""
+        assert self.slack_wire
+        return self.slack_wire
+
+    @property
     def digests(self) -> Digests:
         return digests_of(self.bot)
 

@@ -1,13 +1,11 @@
 """Comments while requests or answers of the service are lost."""
 
-import asyncio
-
 import pytest
 
 from bot.sandbox.tracker.server import Tracker
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import JSON, TIMEOUT_SECONDS, text_of, until
+from tests.support.reading import TIMEOUT_SECONDS, text_of, until_so
 from tests.support.wire import Wire
 
 NUMBER, TEXT = 12, "Same here in Safari"
@@ -72,11 +70,9 @@ async def test_a_form_reopened_after_a_stop_adds_its_comment_once(
     wire.faults, wire.too_late = ["late"], TIMEOUT_SECONDS
     await wired.submit(form, {"Comment": TEXT})
 
-    async def waiting() -> JSON | None:
-        view = (await wired.state())["views"][-1]
-        return view if written(service) and view["title"]["text"] == "One moment" else None
-
-    await wired.close(await until(waiting))
+    await wired.close(
+        await wired.view(lambda view: written(service) and view["title"]["text"] == "One moment")
+    )
     answer = await wired.after(wired.office.bot.stop(0.3))
     await wired.office.start_bot()
     await wired.press(answer, "Reopen form")
@@ -123,10 +119,7 @@ async def hold_up(person: Person, wire: Wire) -> None:
     wire.fail("slow", "PUT /issues")
     await person.command(f"/issue {NUMBER} comment {TEXT}")
 
-    async def is_held() -> bool:
-        return wire.slowed == 1
-
-    await until(is_held)
+    await until_so(lambda: wire.slowed == 1)
     wire.heal()
 
 
@@ -165,7 +158,7 @@ async def test_asks_before_repeating_uncertain_work(wired: Person, wire: Wire, s
     wired.office.wait(form=0.1)
     wire.faults, wire.too_late = ["late"], TIMEOUT_SECONDS  # the service does it, and nobody gets the answer
     await wired.submit(form, {})
-    await until(lambda: asyncio.sleep(0, written(service)))
+    await until_so(lambda: written(service))
     await wired.office.bot.stop(0.3)
     await wired.close(await wired.form("Comment"))
     await wired.office.start_bot()
@@ -176,7 +169,7 @@ async def test_asks_before_repeating_uncertain_work(wired: Person, wire: Wire, s
     assert len(written(service)) == 1
     await wired.press_in_form(asked, "Open form")
     await wired.submit(await wired.form("Comment"), {})
-    await until(lambda: asyncio.sleep(0, len(written(service)) > 1))
+    await until_so(lambda: len(written(service)) > 1)
     await wired.office.idle()
 
     assert len(written(service)) == 2

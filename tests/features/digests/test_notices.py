@@ -57,9 +57,8 @@ async def told(person: Person, text: str, place: str = DM) -> int:
 
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_a_notice_of_unknown_outcome_arrives_once(office: Office, ana: Person, fault: str) -> None:
-    assert office.slack_wire
     office.workspace.state.archive(office.channel_id("general"))
-    office.slack_wire.faults = [("chat.postMessage", fault)]
+    office.faulty_slack.faults = [("chat.postMessage", fault)]
 
     await run_due_after(office, HOUR)
 
@@ -70,9 +69,8 @@ async def test_a_notice_of_unknown_outcome_arrives_once(office: Office, ana: Per
 async def test_owner_and_channel_learn_once_that_a_key_no_longer_works(
     office: Office, ana: Person, fault: str
 ) -> None:
-    assert office.slack_wire
     office.tracker.data.users[1].api_key = "renewed"
-    office.slack_wire.faults = [("chat.postMessage", fault)]
+    office.faulty_slack.faults = [("chat.postMessage", fault)]
 
     for _ in range(3):
         await run_due_after(office, HOUR)
@@ -85,9 +83,8 @@ async def test_owner_and_channel_learn_once_that_a_key_no_longer_works(
 async def test_an_owner_learns_once_what_somebody_else_did(
     office: Office, ana: Person, ben: Person, fault: str
 ) -> None:
-    assert office.slack_wire
     asked = await ben.ask("/digest pause 1")
-    office.slack_wire.faults = [("chat.postMessage", fault)]
+    office.faulty_slack.faults = [("chat.postMessage", fault)]
 
     await ben.press(asked, "Pause")
 
@@ -96,24 +93,22 @@ async def test_an_owner_learns_once_what_somebody_else_did(
 
 async def test_a_notice_of_a_dead_process_covers_later_stops(office: Office, ana: Person) -> None:
     """The first message tells of one digest, and it isn't known to be sent when the second one stops."""
-    assert office.slack_wire
     await office.digests.add(ANA, Place(TEAM, office.channel_id("webshop")), requested_plan("mobile"))
     office.workspace.state.archive(office.channel_id("general"))
-    office.slack_wire.faults = [("chat.postMessage", "lose the answer")]
-    office.slack_wire.lasting = {"conversations.history": "429:1"}
+    office.faulty_slack.faults = [("chat.postMessage", "lose the answer")]
+    office.faulty_slack.lasting = {"conversations.history": "429:1"}
     await run_due_after(office, HOUR)
     office.workspace.state.archive(office.channel_id("webshop"))
     await run_due_after(office, HOUR)
 
-    office.slack_wire.lasting = {}
+    office.faulty_slack.lasting = {}
 
     assert await told(ana, "Digest 1:") == 1
     assert await told(ana, "Digest 2:") == 1
 
 
 async def test_a_notice_in_transit_covers_no_later_stop(office: Office, ana: Person) -> None:
-    wire, place = office.slack_wire, Place(TEAM, office.channel_id("webshop"))
-    assert wire
+    wire, place = office.faulty_slack, Place(TEAM, office.channel_id("webshop"))
     later = (await office.digests.add(ANA, place, requested_plan("mobile", "every 2 hours"))).digest
     office.workspace.state.archive(office.channel_id("general"))
     wire.faults = [("chat.postMessage", "slow:60")]
@@ -144,8 +139,7 @@ async def test_digests_that_stop_together_share_a_notice(office: Office, ana: Pe
 
 async def test_only_the_new_owner_learns_of_the_next_stop(office: Office, ana: Person, ben: Person) -> None:
     """It is taken over while Slack delays the notice that it stopped the first time."""
-    wire, channel = office.slack_wire, office.channel_id("general")
-    assert wire
+    wire, channel = office.faulty_slack, office.channel_id("general")
     [digest] = await office.digests.listed(Place(TEAM, channel))
     office.workspace.state.archive(channel)
     wire.faults = [("chat.postMessage", "slow 429:0")]

@@ -11,7 +11,7 @@ from bot.timings import Delays
 from tests.support.office import TEAM, Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
-from tests.support.reading import JSON, text_of, until
+from tests.support.reading import JSON, text_of
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Wire
 
@@ -256,8 +256,4 @@ async def test_the_person_is_notified_once_slack_works_again(
         assert await ana.messages(DM) == []
 
         wire.lasting = {}
-
-        async def arrived() -> bool:
-            return expected in " ".join(map(text_of, await ana.messages(DM)))
-
-        await until(arrived)
+        await ana.sees(lambda message: expected in text_of(message), DM)

@@ -13,7 +13,7 @@ from tests.support.office import TEAM, Office
 from tests.support.people import IDS, KEYS
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import JSON, text_of, until
+from tests.support.reading import JSON, text_of, until_so
 from tests.support.wire import Wire
 
 CHRIS = 3
@@ -74,10 +74,7 @@ async def test_file_named_like_a_key_is_held_back(ana: Person, service: Tracker)
 async def requested(wire: Wire, what: str) -> None:
     """Delays until the bot has sent the request."""
 
-    async def asked() -> bool:
-        return what in wire.asked
-
-    await until(asked)
+    await until_so(lambda: what in wire.asked)
 
 
 @pytest.mark.parametrize("office", [Delays(lookups=(0.5,))], indirect=True)
@@ -121,11 +118,7 @@ async def test_closed_form_moves_progress_to_a_message(ana: Person, wire: Wire, 
     wire.faults = ["slow"]
     await ana.submit(form, {"Files": [file]})
 
-    async def moving() -> JSON | None:
-        views = (await ana.state())["views"]
-        return views[-1] if views and ":arrow_up: a.log" in text_of(views[-1]) else None
-
-    await ana.close(await until(moving))
+    await ana.close(await ana.view(lambda view: ":arrow_up: a.log" in text_of(view)))
     await ana.office.idle()
 
     assert any("*a.log* attached" in text_of(m) for m in await ana.messages())

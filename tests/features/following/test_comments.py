@@ -8,7 +8,14 @@ import pytest
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
 from tests.features.following.test_direct import follow_directly
-from tests.features.following.threads import change, create_from_message, in_thread, read_followed
+from tests.features.following.threads import (
+    change,
+    create_from_message,
+    hide_project,
+    in_thread,
+    make_private,
+    read_followed,
+)
 from tests.support.office import Office
 from tests.support.person import DM, Person
 from tests.support.reading import JSON, text_of, until_so
@@ -62,11 +69,10 @@ async def test_new_comments_are_quoted_once_while_they_are_included(office: Offi
 
 @pytest.mark.parametrize(("chosen", "below"), [("Include comments", 2), ("Stop following", 0)])
 async def test_the_menu_works_before_the_answer(office: Office, ana: Person, chosen: str, below: int) -> None:
-    assert office.slack_wire
     asked = await ana.say("Please fix: Cart loses items")
     await ana.shortcut("issue_from_message", asked)
     form = await ana.form("New issue")
-    office.slack_wire.faults = [("chat.postMessage", "late answer:0.5")]
+    office.faulty_slack.faults = [("chat.postMessage", "late answer:0.5")]
     submitted = asyncio.create_task(ana.submit(form, {"Project": "Web Shop"}))
     post = await ana.sees(lambda m: "Ana Ruiz created" in text_of(m) and not m["ephemeral"])
 
@@ -113,8 +119,7 @@ async def test_a_private_note_is_never_quoted(office: Office, ana: Person, note:
 async def test_a_comment_is_quoted_once_on_any_answer(office: Office, ana: Person, fault: str) -> None:
     post = await create_from_message(ana, "Cart loses items")
     await include(office, ana, post)
-    wire = office.slack_wire
-    assert wire
+    wire = office.faulty_slack
     for comment in ("First", "Second"):
         change(office.newest_issue(), comment_by=2, comment=comment)
         wire.faults = [("chat.postMessage", fault), ("chat.update", fault)]
@@ -125,14 +130,6 @@ async def test_a_comment_is_quoted_once_on_any_answer(office: Office, ana: Perso
     assert [text.split("> ")[-1] for text in quotes_posted] == ["First", "Second"]
 
 
-def hide_issue(_: Office, issue: Issue) -> None:
-    issue.is_private = True
-
-
-def hide_project(office: Office, issue: Issue) -> None:
-    office.tracker.data.projects[issue.project_id].is_public = False
-
-
 def hide_comment(_: Office, issue: Issue) -> None:
     issue.notes[-1].is_private = True
 
@@ -141,8 +138,7 @@ async def quote_waiting(office: Office, ana: Person, fault: str = "429:2") -> tu
     """A post, and the turn in which a comment on its issue is to be quoted, while Slack delays that."""
     post = await create_from_message(ana, "Cart loses items")
     await include(office, ana, post)
-    wire = office.slack_wire
-    assert wire
+    wire = office.faulty_slack
     wire.faults, wire.calls = [("chat.postMessage", fault)], []
     change(office.newest_issue(), comment_by=2, comment="Secret")
     reading = asyncio.create_task(read_followed(office))
@@ -150,7 +146,7 @@ async def quote_waiting(office: Office, ana: Person, fault: str = "429:2") -> tu
     return post, reading
 
 
-@pytest.mark.parametrize("happens", [hide_issue, hide_project, hide_comment])
+@pytest.mark.parametrize("happens", [make_private, hide_project, hide_comment])
 async def test_a_comment_hidden_while_it_waits_is_not_quoted(
     office: Office, ana: Person, happens: Callable[[Office, Issue], None]
 ) -> None:
@@ -168,8 +164,7 @@ async def test_leaving_out_comments_stops_one(
     post, reading = await quote_waiting(office, ana, fault)
     (post, *_) = await in_thread(ana, post)
     await include(office, ana, post, "Leave out comments")
-    assert office.slack_wire
-    office.slack_wire.released.set()
+    office.faulty_slack.released.set()
     await reading
     change(office.newest_issue(), comment_by=2, comment="After it was turned off")
 

@@ -18,7 +18,9 @@ from bot.timings import Delays, Timings
 from tests.features.following.threads import (
     change,
     create_from_message,
+    hide_project,
     in_thread,
+    make_private,
     public_issues,
     read_followed,
     read_twice,
@@ -62,8 +64,7 @@ async def test_a_thread_shows_how_its_issue_goes_on(office: Office, ana: Person)
 
 async def test_a_post_that_shows_an_issue_already_is_not_updated(office: Office, ana: Person) -> None:
     await create_from_message(ana, "Cart loses items")
-    wire, issue = office.slack_wire, office.newest_issue()
-    assert wire
+    wire, issue = office.faulty_slack, office.newest_issue()
     change(issue, subject="Cart forgets items")
     await read_followed(office)
     assert len(wire.called("chat.update")) == 1
@@ -72,14 +73,6 @@ async def test_a_post_that_shows_an_issue_already_is_not_updated(office: Office,
     await read_followed(office)
 
     assert len(wire.called("chat.update")) == 1
-
-
-def make_private(_: Office, issue: Issue) -> None:
-    issue.is_private = True
-
-
-def hide_project(office: Office, issue: Issue) -> None:
-    office.tracker.data.projects[issue.project_id].is_public = False
 
 
 def hide_issue(office: Office, issue: Issue) -> None:
@@ -145,8 +138,7 @@ async def test_others_stop_following_in_the_posts_menu(office: Office, ana: Pers
 async def test_a_double_click_follows_once(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     stopped = await ana.after(ana.choose_from_menu(post, "Cart loses", "Stop following"))
-    assert office.slack_wire
-    office.slack_wire.lasting = {"conversations.info": "slow:1"}
+    office.faulty_slack.lasting = {"conversations.info": "slow:1"}
 
     for _ in range(2):
         await ana.choose_from_menu(stopped, "Cart loses", "Follow in this thread")
@@ -309,8 +301,7 @@ async def test_stops_after_thirty_days_without_a_change(office: Office, ana: Per
 )
 async def test_a_line_is_added_once_on_any_answer_of_slack(office: Office, ana: Person, fault: str) -> None:
     post = await create_from_message(ana, "Cart loses items")
-    wire = office.slack_wire
-    assert wire
+    wire = office.faulty_slack
     for status in (defaults.CLOSED, defaults.NEW):
         change(office.newest_issue(), status_id=status)
         wire.faults = [("chat.postMessage", fault), ("chat.update", fault)]
@@ -324,8 +315,7 @@ async def test_a_line_is_added_once_on_any_answer_of_slack(office: Office, ana: 
 
 async def test_an_unfinished_search_for_a_line_is_finished_first(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
-    wire = office.slack_wire
-    assert wire
+    wire = office.faulty_slack
     wire.faults = [("chat.postMessage", "lose the answer")]
     change(office.newest_issue(), status_id=defaults.CLOSED)
     await read_followed(office)
@@ -411,8 +401,7 @@ async def test_a_change_while_the_bot_was_down_is_shown(office: Office, ana: Per
 async def test_a_paused_process_shows_nothing_older_than_another(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     await read_followed(office)
-    wire = office.slack_wire
-    assert wire
+    wire = office.faulty_slack
     change(office.newest_issue(), subject="Older")
     wire.faults = [("chat.update", "slow 429:0")]
     before = len(wire.called("chat.update"))

@@ -58,8 +58,7 @@ def requests_sent() -> float:
 @pytest.mark.parametrize("office", [Delays(channels=0, background_retry=0.5)], indirect=True)
 async def test_many_issues_closed_at_once_are_paced_and_none_is_lost(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
-    wire, slack, state = office.slack_wire, office.bot.slack, office.workspace.state
-    assert wire
+    wire, slack, state = office.faulty_slack, office.bot.slack, office.workspace.state
     state.rate_limits = False
     issues = [one for one in public_issues(office.tracker) if one.status_id == defaults.NEW][:6]
     for issue in issues:
@@ -94,8 +93,7 @@ async def test_issues_that_never_settle_do_not_starve_the_others(office: Office,
         line = {"mark": f"issuebot_{job.key}", "closed": True}
         assert await jobs.keep(job, await office.bot.store.processes.now(), timedelta(0), line)
         await jobs.settled(job, Later(0))
-    assert office.slack_wire
-    office.slack_wire.lasting = {"conversations.replies": "429:60"}
+    office.faulty_slack.lasting = {"conversations.replies": "429:60"}
     change(newest, status_id=defaults.CLOSED)
 
     for _ in range(2):

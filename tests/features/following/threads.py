@@ -74,3 +74,11 @@ async def in_thread(person: Person, message: JSON) -> list[JSON]:
     return [
         m for m in await person.messages() if m["thread_ts"] == message["thread_ts"] and not m["ephemeral"]
     ]
+
+
+def make_private(_: Office, issue: Issue) -> None:
+    issue.is_private = True
+
+
+def hide_project(office: Office, issue: Issue) -> None:
+    office.tracker.data.projects[issue.project_id].is_public = False

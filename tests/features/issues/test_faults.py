@@ -14,7 +14,7 @@ from tests.support.digesting import WEB
 from tests.support.office import TIMEOUT_SECONDS, Office
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
-from tests.support.reading import JSON, text_of, until, values_of
+from tests.support.reading import JSON, text_of, values_of
 from tests.support.wire import FULL, Altered, Fault, Wire
 
 KEY = next(person.api_key for person in PEOPLE if person.login == "ana")
@@ -32,12 +32,8 @@ async def form(ana: Person) -> JSON:
 
 
 async def banner(ana: Person) -> str:
-    async def warning() -> str | None:
-        view = await ana.form("New issue")
-        return str(view["blocks"][0]["text"]["text"]) if view["blocks"][0]["type"] == "section" else None
-
-    text: str = await until(warning)
-    return text
+    view = await ana.form("New issue", lambda view: view["blocks"][0]["type"] == "section")
+    return str(view["blocks"][0]["text"]["text"])
 
 
 def created_count(service: Tracker, subject: str = TYPED["Subject"]) -> int:
@@ -133,11 +129,7 @@ async def test_reports_unlinked_accounts(ana: Person, wire: Wire, service: Track
 @pytest.mark.usefixtures("impatient")
 async def test_reports_the_result_after_the_form_closed(ana: Person, wire: Wire, service: Tracker) -> None:
     async def close_waiting() -> None:
-        async def waiting() -> JSON | None:
-            views = (await ana.state())["views"]
-            return views[-1] if views and views[-1]["title"]["text"] == "One moment" else None
-
-        await ana.close(await until(waiting))
+        await ana.close(await ana.view(lambda view: view["title"]["text"] == "One moment"))
         wire.released.set()
 
     view, wire.seconds = await form(ana), TIMEOUT_SECONDS

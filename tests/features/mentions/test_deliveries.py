@@ -10,7 +10,7 @@ from tests.features.mentions.talking import Talker, deliver
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import DM, Person
-from tests.support.reading import JSON, text_of, until, until_so
+from tests.support.reading import text_of, until_so
 
 GENERAL = "C0GENERAL01"
 SAID: dict[str, Any] = {"user": "U0ANA0001", "channel": GENERAL, "ts": "1700000000.000100"}
@@ -155,10 +155,7 @@ async def _said(talker: Talker, text: str) -> str:
     """The answer while other work is in flight."""
     await talker.send(talker.direct_channel, text)
 
-    async def answer() -> list[JSON]:
-        return [m for m in await talker.messages(talker.direct_channel) if m["is_bot"]]
-
-    return text_of((await until(answer))[-1])
+    return text_of(await talker.person.sees(lambda message: message["is_bot"], DM))
 
 
 @pytest.mark.parametrize(

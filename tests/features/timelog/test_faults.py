@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from bot.sandbox.tracker.data import Issue
 from tests.support.person import Person
-from tests.support.reading import JSON, input_named, text_of, until, values_of
+from tests.support.reading import JSON, input_named, text_of, values_of
 from tests.support.wire import FULL, Wire
 
 OPEN = "Open form"
@@ -22,10 +22,7 @@ def count(ana: Person) -> int:
 
 
 async def answer(ana: Person, text: str) -> JSON:
-    async def look() -> JSON | None:
-        return next((m for m in await ana.messages() if m["ephemeral"] and text in text_of(m)), None)
-
-    return await until(look)
+    return await ana.sees(lambda message: message["ephemeral"] and text in text_of(message))
 
 
 async def test_lost_answer_is_recovered_from_spent_hours(ana: Person, wire: Wire, issue: Issue) -> None:

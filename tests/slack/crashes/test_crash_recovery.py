@@ -30,7 +30,7 @@ from tests.slack.crashes.leftovers import (
 )
 from tests.support.office import TEAM, TIMEOUT_SECONDS
 from tests.support.person import Person
-from tests.support.reading import JSON, button_saying, input_named, text_of, until, until_so, value_held
+from tests.support.reading import button_saying, input_named, text_of, until, until_so, value_held
 from tests.support.wire import Wire
 from tests.support.wording import worded
 from tests.support.work import none_held
@@ -153,7 +153,7 @@ async def test_a_form_is_acknowledged_over_the_socket_while_the_bot_stops(ana: P
     form = await ana.form("New issue")
     wire.faults = ["slow"]
     await ana.submit(form, {"Subject": "Refused late", "Issue type": "Bug"})
-    await until(lambda: asyncio.sleep(0, wire.slowed))
+    await until_so(lambda: wire.slowed)
 
     stopping = asyncio.create_task(ana.office.bot.stop(5))
     wire.released.set()
@@ -172,11 +172,7 @@ async def test_a_form_reopened_after_a_stop_acts_once(ana: Person, wire: Wire, s
     def made() -> int:
         return [issue.subject for issue in service.data.issues.values()].count("Cut off")
 
-    async def waiting() -> JSON | None:
-        views = (await ana.state())["views"]
-        return views[-1] if made() and views[-1]["title"]["text"] == "One moment" else None
-
-    await ana.close(await until(waiting))
+    await ana.close(await ana.view(lambda view: made() and view["title"]["text"] == "One moment"))
     answer = await ana.after(ana.office.bot.stop(0.3))
     await ana.office.start_bot()
     await ana.press(answer, "Reopen form")
@@ -212,8 +208,7 @@ async def test_a_form_of_a_crashed_process_can_be_submitted_again(ana: Person, s
 
 async def test_replica_stays_alive_while_slack_is_slow(ana: Person) -> None:
     office, other = ana.office, crashed(ana.office)
-    wire = office.slack_wire
-    assert wire
+    wire = office.faulty_slack
     wire.lasting = {"chat.postEphemeral": "slow:2.5"}
     await leave_behind(office, "new Told slowly")
     taken: list[Job] = []
@@ -265,8 +260,7 @@ async def test_a_resumed_request_that_a_crash_lost_runs_once_the_user_has_looked
 @pytest.mark.parametrize("ana", [Delays(background_retry=0.3)], indirect=True)
 async def test_a_lost_request_is_reported_when_slack_works_again(ana: Person) -> None:
     office = ana.office
-    wire = office.slack_wire
-    assert wire
+    wire = office.faulty_slack
     ways = ("chat.postEphemeral", POST, "response_url", "conversations.open")
     wire.lasting = dict.fromkeys(ways, "503 before it")
     await leave_behind(office, "new Really lost")

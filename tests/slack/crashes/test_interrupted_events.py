@@ -1,6 +1,5 @@
 """Reactions and workflow steps that a stop, a crash or an outage interrupted: each makes one issue."""
 
-import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
@@ -19,7 +18,7 @@ from bot.timings import Delays
 from tests.slack.crashes.leftovers import POST, crashed, leave_behind, told_messages
 from tests.support.office import TEAM, TIMEOUT_SECONDS
 from tests.support.person import Person
-from tests.support.reading import JSON, text_of, until, until_so
+from tests.support.reading import JSON, text_of, until_so
 from tests.support.wire import Wire
 
 
@@ -86,7 +85,7 @@ async def test_a_crashed_step_makes_one_issue(ana: Person, service: Tracker, *, 
 
     await leave_behind(office, saveable(payloads.event(state, event, shared=False)))
 
-    await until(lambda: asyncio.sleep(0, state.steps["Fx1"]))
+    await until_so(lambda: state.steps["Fx1"])
     assert (state.steps["Fx1"] or {})["outputs"]["issue_number"] == office.newest_issue().id
     assert made(service, "Laptop is broken") == 1
 
@@ -95,8 +94,7 @@ async def test_a_crashed_step_makes_one_issue(ana: Person, service: Tracker, *, 
 async def test_a_stopped_reaction_creates_one_issue(
     ana: Person, message: JSON, wire: Wire, service: Tracker, cut_off: str
 ) -> None:
-    slack, channel = ana.office.slack_wire, ana.office.channel_id("general")
-    assert slack
+    slack, channel = ana.office.faulty_slack, ana.office.channel_id("general")
     before = len(service.data.issues)
 
     def count() -> int:
@@ -127,8 +125,7 @@ async def test_a_stopped_reaction_creates_one_issue(
 async def test_an_issue_hidden_before_its_post_stays_hidden(
     ana: Person, message: JSON, service: Tracker
 ) -> None:
-    slack = ana.office.slack_wire
-    assert slack
+    slack = ana.office.faulty_slack
     slack.lasting = {POST: f"slow:{TIMEOUT_SECONDS}"}
     await ana.react(message)
     await until_so(lambda: slack.called(POST))

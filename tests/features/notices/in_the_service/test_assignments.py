@@ -194,12 +194,11 @@ async def test_a_message_that_slack_does_not_take_comes_later(
     office: Office, turns: Turns, ben: Person
 ) -> None:
     turns.change(office.public_issue(), ANA, assigned_to_id=BEN)
-    assert office.slack_wire
-    office.slack_wire.lasting = {"chat.postMessage": "refuse:access_denied"}
+    office.faulty_slack.lasting = {"chat.postMessage": "refuse:access_denied"}
     await turns.next()
     assert await told(ben) == []
 
-    office.slack_wire.lasting = {}
+    office.faulty_slack.lasting = {}
     await office.bot.worker.run_due()
 
     await ben.sees(lambda m: " to you." in text_of(m), DM)
@@ -210,9 +209,8 @@ async def test_a_message_that_slack_does_not_take_comes_later(
 async def test_a_message_of_unknown_outcome_arrives_once(
     office: Office, turns: Turns, ben: Person, fault: str
 ) -> None:
-    assert office.slack_wire
     turns.change(office.public_issue(), ANA, assigned_to_id=BEN)
-    office.slack_wire.faults = [("chat.postMessage", fault)]
+    office.faulty_slack.faults = [("chat.postMessage", fault)]
 
     await turns.next()
     await until(partial(all_told, office))
@@ -224,8 +222,7 @@ async def test_a_message_of_unknown_outcome_arrives_once(
 async def test_a_second_assignment_is_told_although_the_first_may_be(
     office: Office, turns: Turns, ben: Person
 ) -> None:
-    issue, slack = office.public_issue(), office.slack_wire
-    assert slack
+    issue, slack = office.public_issue(), office.faulty_slack
     turns.change(issue, ANA, assigned_to_id=BEN)
     slack.faults = [("chat.postMessage", "lose the answer")]
     slack.lasting = {"conversations.history": "429:1"}
@@ -244,8 +241,7 @@ async def test_a_second_assignment_is_told_although_the_first_may_be(
 async def test_a_message_that_slack_does_not_let_be_looked_up_is_sent_again_after_a_day(
     office: Office, turns: Turns, ben: Person
 ) -> None:
-    slack = office.slack_wire
-    assert slack
+    slack = office.faulty_slack
     turns.change(office.public_issue(), ANA, assigned_to_id=BEN)
     slack.faults = [("chat.postMessage", "500 before it")]
     slack.lasting = {"conversations.history": "refuse:missing_scope"}
@@ -266,8 +262,7 @@ async def test_a_message_that_slack_does_not_let_be_looked_up_is_sent_again_afte
 async def test_a_message_that_another_process_did_not_finish_comes_later_once(
     office: Office, turns: Turns, ben: Person, ana: Person
 ) -> None:
-    slack, stopping = office.slack_wire, office.bot
-    assert slack
+    slack, stopping = office.faulty_slack, office.bot
     slack.lasting = {"chat.postMessage": "429:60"}
     await ana.command(f"/issue {office.public_issue().id} to:@ben")
     await until_so(lambda: slack.called("chat.postMessage"))

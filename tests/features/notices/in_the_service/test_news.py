@@ -194,8 +194,7 @@ async def test_what_happens_while_the_service_fails_for_an_hour_is_told_in_one_m
 async def test_a_message_of_unknown_outcome_tells_each_comment_once(
     office: Office, turns: Turns, ben: Person, mine: Issue, fault: str
 ) -> None:
-    slack = office.slack_wire
-    assert slack
+    slack = office.faulty_slack
     await turn_on(ben, "comments")
     turns.change(mine, ANA, "First.")
     slack.faults = [("chat.postMessage", fault)]
@@ -218,8 +217,7 @@ async def test_a_message_of_unknown_outcome_tells_each_comment_once(
 async def test_what_was_said_before_an_assignment_with_the_bot_is_told_too(
     office: Office, turns: Turns, ana: Person, ben: Person, mine: Issue
 ) -> None:
-    slack = office.slack_wire
-    assert slack
+    slack = office.faulty_slack
     await turn_on(ben, "comments")
     mine.author_id, mine.assigned_to_id = BEN, None
     turns.change(mine, ANA, "I'll give it to you.", before=TURN + timedelta(seconds=10))

@@ -196,8 +196,7 @@ async def test_what_happens_until_a_key_is_renewed_is_told(office: Office, turns
 async def test_another_account_is_told_nothing_of_the_one_before(
     office: Office, turns: Turns, ben: Person
 ) -> None:
-    slack = office.slack_wire
-    assert slack
+    slack = office.faulty_slack
     await ben.ask("/tracker notify comments on")
     issue = office.public_issue()
     issue.author_id, issue.assigned_to_id = ANA, BEN
