@@ -53,7 +53,7 @@ ANOTHER_THING = {
     "create a live feed for webshop": UNCLEAR,
     "add Ben to the project": UNCLEAR,
     "add a new member": UNCLEAR,
-    "create an issue please": UNCLEAR,
+    "create an issue please": "Here's the form",
     "create a bug": UNCLEAR,
     "create something for this": UNCLEAR,
     "new hire here": UNCLEAR,

@@ -40,6 +40,11 @@ class NotAgreed(UserError):
     says = "{project} isn't public. To show its issues in the channel: `{/digest} resume {digest}`."
 
 
+class NoSuchDigest(UserError):
+    says = "There's no digest {digest} here. Type `{/digest}` to see this channel's digests."
+    digest: int
+
+
 def being_added() -> UserError:
     return UserError("That digest is already being added. Type `{/digest}` to see it.")
 
@@ -213,11 +218,7 @@ class Digests:
         Raises UserError if there is none or they may not act on it, NotLinked, ServiceError.
         """
         digest = await self._store.digests.get(user.team_id, digest_id)
-        unknown = UserError(
-            "There's no digest {digest} here. Type `{/digest}` to see this channel's digests.",
-            digest=digest_id,
-        )
-        return await self._allowed(user, channel, digest, unknown)
+        return await self._allowed(user, channel, digest, NoSuchDigest(digest_id))
 
     async def _allowed(
         self, user: Owner, channel: Channel | None, digest: Digest | None, otherwise: UserError

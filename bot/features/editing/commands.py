@@ -11,7 +11,7 @@ from bot.slack.language import values
 from bot.slack.language.durations import without_and
 from bot.slack.language.marks import Vocabulary, plain
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
-from bot.slack.language.phrases import NEGATIONS
+from bot.slack.language.phrases import NEGATIONS, OR
 from bot.slack.language.questions import Question, is_question
 from bot.slack.language.reading import change
 from bot.slack.language.tokens import Token, Word, as_typed, split_first_line
@@ -34,6 +34,14 @@ class NotAChange(UserError):
         "open the form."
     )
     text: str
+
+
+class SeveralPeople(UserError):
+    """Several people are named; `people` is empty if there are other changes, too."""
+
+    says = "An issue has one assignee. Who should have #{number}?"
+    number: int
+    people: tuple[Token, ...]
 
 
 class Unchangeable(UserError):
@@ -78,7 +86,10 @@ def edit_command(
     statuses = [name.casefold() for name in vocabulary.names.get("status", ())]
     cleared = {key for key, given in parsed.options.items() if len(given) == 1 and _is_nothing(given[0])}
     unclearable = {key for key in cleared if key in CHANGEABLE and CHANGEABLE[key].always}
-    given = replace(parsed, options={k: value for k, value in parsed.options.items() if k not in cleared})
+    people = parsed.options.get("to", ()) if "to" not in asked.options else ()
+    people = people if people[1:] else ()
+    left_out = cleared | ({"to"} if people else set())
+    given = replace(parsed, options={k: value for k, value in parsed.options.items() if k not in left_out})
 
     reader = OptionReader(given, typist)
     reader.problems += [
@@ -87,12 +98,17 @@ def edit_command(
     fields = reader.fields(row for row in CHANGEABLE.values() if row is not SUBJECT)
     steps = [StatusTransition(step.text) for step in given.options.get("step", ())]
     cannot = given.options.get("cannot", ())
+    holder = next((values.person(one, typist.owner) for one in given.options.get("holder", ())), "")
     words = " ".join(word.source for word in given.words)
     left = " ".join(filter(None, [words, *given.left, typed.below]))
+    half_asked = "ask" in parsed.options and parsed.options.keys() != {"ask"}
     guessed = {key for _, keys in parsed.phrases for key in keys}
     subject = " ".join(phrase for phrase, keys in parsed.phrases if SUBJECT.key in keys)
     if is_question(word for word in typed.words if word.source not in subject):
         reader.problems.insert(0, Question(as_typed(typed.line)))
+    elif people and not any(map(_is_nothing, people)):
+        more = given.options or not OR.issuperset(map(plain, given.words))
+        reader.problems.append(SeveralPeople(typed.number, () if more else people))
     elif cannot and not (left or fields or steps):
         reader.problems.append(_unchangeable(cannot[0].text, typed.number))
     elif left and (meant := _verb(given.words, statuses)):
@@ -100,7 +116,7 @@ def edit_command(
     elif left and left == words and not parsed.options and _may_be_status(asked.words, statuses):
         fields["status"] = left  # `42 in porgress`
         guessed.add("status")
-    elif left or steps[1:] or cannot or ("ask" in parsed.options and parsed.options.keys() != {"ask"}):
+    elif left or people or steps[1:] or cannot or half_asked:
         reader.problems.append(NotAChange(left or asked.text))
     edit = Edit(
         subject=reader.text(SUBJECT.key) or "",
@@ -110,6 +126,7 @@ def edit_command(
         step=steps[0] if len(steps) == 1 else None,
         unread=reader.unread,
         guessed=frozenset(guessed & fields.keys()),
+        holder=holder,
     )
     if reader.problems:
         raise NotUnderstood(reader.problems[0], tuple(reader.problems[1:]), edit)

@@ -9,7 +9,7 @@ from functools import partial
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.catalog import PARTS, Catalog, CustomField, Part
-from bot.access.name_matching import UnknownName, listed, pick
+from bot.access.name_matching import NameIndex, UnknownName, listed, pick
 from bot.access.people import People
 from bot.errors import BotError, Refused, UserError, WrongField
 from bot.features.issues.fields import (
@@ -54,12 +54,13 @@ class Edit(Draft):
     """Changes to an issue; fields that aren't in it keep their values.
 
     `cleared` has the names of fields to empty, as in `current_values`, `guessed` the fields that were typed
-    without their option.
+    without their option. `holder` is who has to be the assignee now, if anybody.
     """
 
     cleared: tuple[str, ...] = ()
     guessed: frozenset[str] = frozenset()
     step: StatusTransition | None = None
+    holder: Owner | str = ""
 
     def without(self, names: Collection[str]) -> "Edit":
         """The same without these fields, by their names in the form."""
@@ -313,6 +314,7 @@ class Editing:
             parts: Collection[Part] = [*edit.parts, "statuses"] if edit.step else edit.parts
             editable = await self._editable(session, number, edit, parts)
             everything, errors = await editable.target_values(edit, session, self.access.people)
+            await self._check_holder(session, editable.issue, edit.holder)
         if errors:
             raise await self._cause(session, editable, edit, errors[0])
         before, target = editable.issue, everything.new_to(editable.issue)
@@ -353,6 +355,23 @@ class Editing:
         allowed, stepped = {status.id for status in after.allowed_statuses}, "status" in taken
         final = bool(stepped and allowed and before.status and before.status.id not in allowed)
         return Edited(before, after, changed, not_taken, left=left, mine=mine, final=final)
+
+    async def _check_holder(self, session: Session, issue: Issue, holder: Owner | str) -> None:
+        """Raise UserError if the issue is assigned to somebody else."""
+        assigned = issue.assigned_to
+        if not holder or assigned is None:
+            return
+        try:
+            known = NameIndex("person", [assigned])
+            named = (await self.access.people.find(session, holder, known)).id
+        except UnknownName:
+            named = None
+        if named != assigned.id:
+            raise UserError(
+                "#{number} is assigned to {name}, so I didn't change it.",
+                number=issue.id,
+                name=assigned.name,
+            )
 
     async def _cause(self, session: Session, editable: Editable, edit: Edit, error: WrongField) -> WrongField:
         """The error, or what subtasks keep the issue from being closed."""

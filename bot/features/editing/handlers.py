@@ -9,7 +9,14 @@ from bot.access.catalog import Part
 from bot.access.name_matching import UnknownName
 from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UnknownWord, UserError, WrongField
 from bot.features.editing import views
-from bot.features.editing.commands import NotAChange, TypedChange, Unchangeable, edit_command, typed_change
+from bot.features.editing.commands import (
+    NotAChange,
+    SeveralPeople,
+    TypedChange,
+    Unchangeable,
+    edit_command,
+    typed_change,
+)
 from bot.features.editing.editing import Edit, EditConflict, Edited, Editing, way_back
 from bot.features.editing.views import EditMetadata, OpenEdit, UndoChange
 from bot.features.issues.buttons import AssignToMe, EditIssue, SetStatus
@@ -135,7 +142,13 @@ class EditHandlers:
         ):
             return open_buttons(number, reply.wording)
         more = []
-        if comment and not (asks(comment) or error.correction) and _may_be_comment(error):
+        if isinstance(error, NotUnderstood) and isinstance(error.first, SeveralPeople):
+            named = [
+                (one.text, f"<@{one.user.id}>" if one.user else f'"{one.text}"') for one in error.first.people
+            ]
+            each = [await reply.running(f"Assign to {name}", f"{number} to:{typed}") for name, typed in named]
+            more = list(filter(None, each))
+        elif comment and not (asks(comment) or error.correction) and _may_be_comment(error):
             label = f"Comment “{shortened(comment, COMMENT_SHOWN)}”"
             more = list(filter(None, [await reply.running(label, f"{number} comment {comment}")]))
         return await reply.offer(OpenEdit(issue=number, edit=edit, wrong=fields_of(error)), error, more=more)

@@ -73,7 +73,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
 OPTIONS = {
     "issue": f"Options: `{_ISSUE_OPTIONS}`, and custom fields by name, such as `browsers:safari`",
     "issues": "Filters: `project: subproject: tracker: status: to: author: priority: category: version: "
-    "parent: created: updated: closed: start: due: query: sort: id: cf_<id>:`",
+    "parent: created: updated: closed: start: due: query: sort: id: subject: cf_<id>:`",
     "timelog": "Durations: `1.5` `1,5h` `90m` `1h30` `1h 30m` `1:30`. "
     "Days: `on:yesterday`, `on:mon` to `on:sun`, `on:2026-07-01`",
     "digest": "Schedules: `live`, `daily 9am`, `weekdays 09:00`, `weekly mon 09:00`, `hourly`, "

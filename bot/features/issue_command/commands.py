@@ -12,6 +12,7 @@ from bot.service.conventions import SUBJECT_LENGTH
 from bot.slack.language import values
 from bot.slack.language.dates import NUMBERS
 from bot.slack.language.doubts import is_several
+from bot.slack.language.durations import WITH_UNIT
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.objects import ARTICLES, GENERAL, is_subject
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
@@ -32,7 +33,7 @@ QUOTES = '"“”„'
 
 Act = Enum(
     "Act",
-    "SEARCH SEARCH_FOR SHOW ANSWER CHANGE SEVERAL UNDO ATTACH LOG_TIME COMMENT FOLLOW "
+    "SEARCH SEARCH_FOR SHOW ANSWER CHANGE SEVERAL UNDO ATTACH LOG_TIME OFFER_TIME COMMENT FOLLOW "
     "UNFOLLOW MUTE UNMUTE TEMPLATES NEW_TEMPLATE EDIT_TEMPLATE REMOVE_TEMPLATE SAVE_TEMPLATE",
 )
 
@@ -101,6 +102,7 @@ _ROWS = CommandTable[Act | Help | OpenForm | None](
     ("{search}", Act.SEARCH),
     ("{several}", Act.SEVERAL),
     ("{issue} log {rest?}", Act.LOG_TIME),
+    ("{issue} {spent} {rest?}", Act.OFFER_TIME),
     (f"{{issue}} {_QUESTIONS} {{rest?}}", Act.ANSWER),
     (f"{SHOW}? {OF}? {OF}? {{issue}} {{rest}}", Act.CHANGE),
     (f"{_QUESTIONS} {{asked}}", Act.SHOW),
@@ -108,6 +110,7 @@ _ROWS = CommandTable[Act | Help | OpenForm | None](
     ("{word} {issue} {rest?}", Act.CHANGE),
     search=r"\S.*",
     several=r"\S.*",
+    spent=WITH_UNIT,
     asked=r"(?:.*\s)?(?:(?:me|the|issue|ticket|is|of|on|about|for|with|does|did|was|close)\s+|(?=#))"
     r"(?P<number>#?[0-9]{1,9})(?![^\s.,!?]).*",
     word=r"\S+",
@@ -134,6 +137,15 @@ _OF_TEMPLATES = CommandTable(
 )
 SUBCOMMANDS = _ROWS.verbs - QUESTION_WORDS - {"report", "file", "raise", "submit", "make", "log"}
 SUBCOMMANDS |= {*GENERAL, "comment", "note"}
+
+
+class MaybeTime(UserError):
+    """A duration after an issue's number: it isn't said what to do with it."""
+
+    says = "To log {spent} on #{number}, choose “Log time”."
+    spent: str
+    number: int
+    text: str
 
 
 class UnknownSubcommand(UserError):
@@ -215,9 +227,11 @@ def _on_issue(
         case Act.FOLLOW | Act.UNFOLLOW | Act.MUTE | Act.UNMUTE:
             reject_question(parsed.text, parsed.words)
             return OnIssues(act, number)
+        case Act.OFFER_TIME if not (asked or more):
+            raise MaybeTime(slots["spent"], number, f"{slots['spent']} {slots['rest']}".strip())
         case Act.SHOW | Act.ANSWER if "number" in slots or (asked and not more):
             return OneIssue(number)
-    if slots.get("issue") and (more or act in (Act.SHOW, Act.ANSWER, Act.CHANGE)):
+    if slots.get("issue") and (more or act in (Act.SHOW, Act.ANSWER, Act.CHANGE, Act.OFFER_TIME)):
         return OnIssues(Act.CHANGE, number, text)
     return OnIssues(act, number, slots["rest"] if act is Act.LOG_TIME else "")
 

@@ -174,6 +174,7 @@ _ASKS = CommandTable(
     ("did|does|do|will|has|have|was|am {rest?}", ""),
     ("yes|no|ok|okay|sure|yep|nope|done|cool|great|fine|nice", ""),
 )
+_REMINDS = CommandTable(("remind|reminder {rest?}", ""), ("set|add|create a? reminder {rest?}", ""))
 LEADS = (
     ("Log time", "time hours log logged timesheet", RoutedCommand("timelog")),
     ("Digests", "digest digests notify notifications summary", RoutedCommand("digest")),
@@ -250,7 +251,12 @@ def _is_spent(text: str, numbered: Callable[[str], int | None]) -> bool:
 
 def is_reply(text: str) -> bool:
     """Whether a message asks or answers something, so that it is hardly an issue."""
-    return asks(text) or _ASKS.take(text) is not None
+    return asks(text) or is_reminder(text) or _ASKS.take(text) is not None
+
+
+def is_reminder(text: str) -> bool:
+    """Whether a message asks to be reminded of something."""
+    return _REMINDS.take(text) is not None
 
 
 def leading(text: str, base_url: str) -> Iterator[tuple[str, RoutedCommand]]:
@@ -261,6 +267,8 @@ def leading(text: str, base_url: str) -> Iterator[tuple[str, RoutedCommand]]:
     number = next(filter(None, (_number(word, base_url) for word in words_in)), None)
     if number:
         yield f"Show #{number}", RoutedCommand("issue", str(number))
+    if number and is_reminder(text):
+        yield f"Follow #{number}", RoutedCommand("issue", f"follow {number}")
     for label, words_of, run in LEADS:
         if set(words_of.split()).intersection(words_in):
             yield label, run

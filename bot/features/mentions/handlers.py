@@ -18,6 +18,7 @@ from bot.features.mentions.commands import (
     RoutedCommand,
     Unclear,
     Wordless,
+    is_reminder,
     is_reply,
     leading,
     meant,
@@ -130,7 +131,9 @@ class MentionHandlers:
             draft = Draft(subject=unclear.subject, values={"desc": unclear.description})
             create = await reply.save(OpenDraftThere(draft=draft, place=reply.place.as_json()))
 
-        search, answer = None, views.LONG if unclear.long else views.UNCLEAR
+        search, answer = None, views.REMINDER if is_reminder(message.text) else views.UNCLEAR
+        if unclear.long:
+            answer = views.LONG
         if not message.text:
             answer = views.FILES
         elif not unclear.long:

@@ -21,6 +21,9 @@ WORDLESS = (
     "or `42`."
 )
 UNCLEAR = "I don't recognize that command. Did you mean one of these?"
+REMINDER = (
+    "I can't set reminders. Use Slack's `/remind` for a date, or follow an issue to see its changes here."
+)
 LONG = "That's too long for a command. You can put it into an issue's description."
 OF_THREAD = "I'll fill in the form from this thread's first message."
 FILES = "What should I do with your files?"

@@ -20,7 +20,8 @@ from bot.spelling import series
 
 OPTIONS = (
     *("project", "subproject", "tracker", "status", "to", "author", "priority", "category", "version"),
-    *("parent", "created", "updated", "closed", "start", "due", "query", "sort", "id", CUSTOM_FIELD),
+    *("parent", "created", "updated", "closed", "start", "due", "query", "sort", "id", "subject"),
+    CUSTOM_FIELD,
 )
 SORTS: dict[str, SortField] = {
     "id": "id",
@@ -53,7 +54,19 @@ KEYWORDS: Mapping[str, Mapping[str, str]] = {
 """What stands for no name of the filter, and its meaning."""
 PEOPLE = ("to", "author")
 TOWARDS: Mapping[str, Towards] = {"start": "past", "due": "future"}
+CANNOT = {
+    "project": ("leave a project out", "Name the one to search, such as `in webshop`."),
+    "watched": ("search by watchers", "For what is assigned to you, search for `mine`."),
+    "attachments": ("search by attachments", "Search for words in the subject instead."),
+}
+"""What phrases ask for that the service has no filter for, and what to do instead."""
 MAX_SORTS = 3  # the service uses only the first three (docs/service.md, Lists)
+
+
+class NoSuchFilter(UserError):
+    says = "I can't {ask}. {instead}"
+    ask: str
+    instead: str
 
 
 def issues_command(
@@ -78,12 +91,13 @@ def issues_command(
     if phrases and parsed.words:
         parsed = search(parsed, vocabulary, typist.today)
 
-    if "cannot" in parsed.options:
-        raise UserError("I can't leave a project out. Name the one to search, such as `in webshop`.")
+    if cannot := values.name(parsed, "cannot"):
+        raise NoSuchFilter(*CANNOT[cannot])
     filters = {key: _filter(parsed, key, typist) for key in OPTIONS if key in parsed.options}
+    text = [*filters.pop("subject", ()), parsed.plain]
     return Query(
         **{"ids": filters.pop("id", ids), **filters},
-        text=" ".join(parsed.plain.split()),
+        text=" ".join(" ".join(text).split()),
         custom_fields=values.custom_fields(parsed),
         everything=everything,
         phrases=parsed.phrases,

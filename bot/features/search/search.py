@@ -38,6 +38,7 @@ PERSON: tuple[str, Part] = ("person", "people")
 PEOPLE = ("assigned_to", "author")
 COMPLETE = ("tracker_ids", "status", "priority_ids")  # what every issue has
 LEFT_OUT = "!"  # before a name that is left out
+_SIGNED = re.compile("(!|>=|<=|>|<)?(.*)", re.DOTALL)  # priorities can be compared
 LATEST_FIRST = (Sort("updated_on", descending=True),)
 
 
@@ -129,8 +130,9 @@ def correction(query: Query, error: AmbiguousName | UnknownName, right: Ref) -> 
     for name in ("to", "author") if error.kind == "person" else (error.kind,):
         typed = getattr(query, name, ())
         for one in (typed,) if isinstance(typed, str) else typed or ():
-            if str(one).lstrip("!@") == error.query:
-                return f"{name}:{one}={LEFT_OUT * str(one).startswith(LEFT_OUT)}#{right.id}"
+            sign, called = _signed(one)
+            if called.removeprefix("@") == error.query:
+                return f"{name}:{one}={sign}#{right.id}"
     return None
 
 
@@ -335,9 +337,12 @@ class Search:
         for one in typed:
             if people and one == "me":
                 choices.append(ME)
+            elif people:
+                choices.append(_value(await self.people.find(session, one, known)))
+            elif kind == "priority":
+                choices += map(_value, _compared(str(one), known, catalog.lists[part]))
             else:
-                ref = await self.people.find(session, one, known) if people else known.pick(str(one))
-                choices.append((ref.id, ref.name))
+                choices.append(_value(known.pick(str(one))))
         return choices
 
     async def _subproject(self, session: Session, project: KnownProject, name: str) -> KnownProject:
@@ -354,6 +359,25 @@ class Search:
                 project=project.name,
             )
         return subproject
+
+
+def _signed(name: Who) -> tuple[str, str]:
+    """The sign before a name, if there is one, and the name."""
+    match = _SIGNED.fullmatch(str(name))
+    return (match[1] or "", match[2]) if match else ("", str(name))
+
+
+def _value(ref: Ref) -> tuple[int | str, str]:
+    return ref.id, ref.name
+
+
+def _compared(typed: str, known: NameIndex, ordered: Sequence[Ref]) -> list[Ref]:
+    """The priorities that `>=high` stands for, in the service's order, from the lowest to the highest."""
+    sign, called = _signed(typed)
+    ref = known.pick(called)
+    at = next((n for n, one in enumerate(ordered) if one.id == ref.id), len(ordered))
+    sides = {"<": ordered[:at], ">": ordered[at + 1 :]}
+    return [ref] * (sign in ("", ">=", "<=")) + [*sides.get(sign[:1], ())]
 
 
 def _looked_up(name: str, typed: Sequence[Who]) -> bool:

@@ -76,7 +76,8 @@ _LOG = CommandTable(("log|add|track|spent|i|i've|worked|book|please|pls", None))
 _HALF = r"[0-9]{1,5} ?h(?:ours?)? [0-9]{1,2}"  # a duration at the end of a text, or before its issue
 _SLOTS = {
     "total": rf"(?:{_HALF}|[0-9]{{1,5}})(?!\S)|{LONG}|{DURATION}",
-    "amount": rf"{_HALF}(?=\s*\Z)|{LONG}|{DURATION}|[0-9]{{1,5}}(?:[.,][0-9]{{1,4}})?(?![^\s,!?]|\s+days?\b)",
+    "amount": rf"{_HALF}(?=\s*\Z)|{LONG}|{DURATION}|"
+    r"[0-9]{1,5}(?:[.,][0-9]{1,4})?(?![^\s,!?]|\s+days?\b|\s+\S+\s+ago\b)",
     # `1h 42 2 files` may not mean issue 42, but `1h 42 2026-07-01` does
     "certain": r"#[0-9]{1,9}[:,]?(?!\S)|[0-9]{1,9}[:,]?(?!\S)(?!\s+(?![0-9]{4}-|[0-9]+\.[0-9]+\.)[0-9])",
     "comment": _FEW,
@@ -251,7 +252,8 @@ def _shaped(
         draft = draft.model_copy(update={"issue": number, "project": None})
 
     known, amount = bool(number or draft.project), None
-    if spent or (known and comment.words):
+    past = "ago" in [plain(word) for word in comment.words[:4]]  # `2 hours ago` is no duration
+    if spent or (known and comment.words and not past):
         try:
             amount = hours(spent or comment.words[0].text, typist.locale)
         except UserError as error:

@@ -82,8 +82,9 @@ class TimeToLog(TimeDraft):
     def with_activity(self, known: Sequence[Ref]) -> Self:
         """The same with the activity that its comment names, first or last, unless it has one."""
         names = [] if self.activity or self.quoted else [one.name for one in known]
-        named = name_at_edge(self.comment, names)
-        return self.model_copy(update={"activity": named[0], "comment": named[1]}) if named else self
+        called = {f"activity {name}": name for name in names} | {name: name for name in names}
+        named = name_at_edge(self.comment, list(called))
+        return self.model_copy(update={"activity": called[named[0]], "comment": named[1]}) if named else self
 
 
 @dataclass(frozen=True)

@@ -11,25 +11,26 @@ from bot.slack.language.options import Parsed
 from bot.slack.language.questions import reject_question
 from bot.slack.language.rows import CommandTable, shapes
 from bot.slack.language.tokens import SlackUser, words
-from bot.slack.language.values import person, unknown_word
+from bot.slack.language.values import issue_number, person, unknown_word
 from bot.store.owner import Owner
 
 Act = Enum(
     "Act",
     "ACCOUNT LINK LINK_WITH_KEY UNLINK LOGOUT WHOAMI HELP PROJECTS PROJECT NEW_PROJECT "
     "SHOW_DEFAULT CLEAR_DEFAULT SET_DEFAULT SHOW_EMOJI CLEAR_EMOJI SET_EMOJI SHOW_NOTICES SET_NOTICES "
-    "USER NEW_USER EDIT_USER",
+    "MUTE UNMUTE USER NEW_USER EDIT_USER",
 )
 
 
 @dataclass(frozen=True)
 class TrackerRequest:
-    """An action, with the text after its words, `who`, or the Slack user it is about."""
+    """An action, with the text after its words, `who`, or the Slack user or the issue it is about."""
 
     act: Act
     text: str = ""
     who: Who = "me"
     mentioned: SlackUser | None = None
+    issue: int | None = None
 
 
 _LINK, _DEFAULT, _EMOJI, _NOTIFY, _USER = (
@@ -69,11 +70,14 @@ _TABLE = CommandTable(
     (f"{_EMOJI} {{rest}}", Act.SET_EMOJI),
     (_NOTIFY, Act.SHOW_NOTICES),
     (f"{_NOTIFY} {{rest}}", Act.SET_NOTICES),
+    ("mute {issue}", Act.MUTE),
+    ("unmute {issue}", Act.UNMUTE),
     (f"{_USER} {_NEW} {{rest?}}", Act.NEW_USER),
     (f"{_USER} edit|change|update {{rest?}}", Act.EDIT_USER),
     (f"{_USER} {{rest?}}", Act.USER),
 )
 _ALONE = {Act.UNLINK: "unlink", Act.LOGOUT: "logout", Act.WHOAMI: "whoami", Act.HELP: "help"}
+_MUTES = (Act.MUTE, Act.UNMUTE)
 _WRITES = (Act.SET_DEFAULT, Act.CLEAR_DEFAULT, Act.SET_EMOJI, Act.CLEAR_EMOJI, Act.SET_NOTICES, Act.UNLINK)
 _PERSON = shapes(
     "{number}",
@@ -98,11 +102,13 @@ def tracker_command(text: str, asker: Owner) -> TrackerRequest:
         raise key_typed()
 
     act, rest = match[0], Parsed(words(match[1].groupdict().get("rest") or ""), {})
-    if act in _WRITES:
+    if act in (*_WRITES, *_MUTES):
         reject_question(text, typed)
     if rest.words and act in _ALONE:
         raise UserError("Type `{/tracker} {command}` on its own.", command=_ALONE[act])
 
+    if act in _MUTES:
+        return TrackerRequest(act, issue=issue_number(match[1]["issue"]))
     if act is Act.NEW_USER:
         mentioned = [word.user for word in rest.words]
         if len(mentioned) > 1 or None in mentioned:

@@ -67,6 +67,8 @@ class TrackerHandlers:
             await self.alone[request.act](reply)
         elif request.act in self.with_text:
             await self.with_text[request.act](reply, request.text)
+        elif number := request.issue:
+            await self.notices.mute(reply, number, on=request.act is Act.MUTE)
         elif request.act is Act.NEW_USER:
             await self.users.open_new(reply, request.mentioned)
         else:

@@ -28,6 +28,7 @@ from bot.slack.surfaces.blocks import (
     button,
     button_row,
     context,
+    rows,
     section,
     sentence,
     typed,
@@ -265,6 +266,8 @@ async def _below(reply: Reply, error: BotError) -> list[Block]:
     if isinstance(error, ZoneUnknown):
         again = button("Try again", await reply.save_request(), style=None if buttons else "primary")
         buttons = actions([*(buttons["elements"] if buttons else ()), again])
+    if buttons and buttons["type"] == "actions":
+        return [*below, *rows(buttons["elements"])]
     return [*below, buttons] if buttons else below
 
 

@@ -27,13 +27,13 @@ _FORMS = (
     *(rf"[0-9]{{1,5}}\s*{_HOURS}\s*(?:and\s+)?[0-9]{{1,2}}\s*{_MINS}", rf"[0-9]{{1,5}}{_HOURS}[0-9]{{1,2}}"),
     rf"[0-9]{{1,5}}(?:[.,][0-9]{{1,4}})?\s*{_HOURS}",
 )
-_END = r"(?![^\s.,:;!?])"
+_END = r"(?![^\s.,:;!?])(?!\s+ago\b)"
 WITH_UNIT = "(?>(?:" + re.sub(r"\((?!\?)", "(?:", "|".join(_FORMS)) + f"){_END})"
 DURATION = rf"(?>{WITH_UNIT}|(?:[0-9]{{1,5}}:[0-9]{{1,2}}|[0-9]{{1,3}}[.,][0-9]{{1,2}}(?!\.)){_END})"
 """Durations within a text; a number alone may be something else."""
 LONG = (
     r"(?:(?:an?|the|my)\s+)?(?:half|all|whole|full|entire|[0-9]{1,3}(?:[.,][0-9])?|one|two|three|an?)\s?"
-    r"(?:(?:an?|the)\s+)?(?:days?|weeks?|morning|afternoon|(?<=[0-9])d)(?![^\s.,:;!?])(?!\s+ago\b)"
+    r"(?:(?:an?|the)\s+)?(?:days?|weeks?|morning|afternoon|(?<=[0-9])d)" + _END
 )
 """Durations that have no hours: `half a day`, `2d`."""
 # Languages with a decimal comma (CLDR); Mexico and Slack's Latin America use a point.

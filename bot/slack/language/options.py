@@ -36,6 +36,7 @@ _SYNONYMS = {
     **dict.fromkeys(("date", "day"), "on"),
     **dict.fromkeys(("timezone", "zone"), "tz"),
     "hours": "estimate",
+    "text": "subject",
     "order": "sort",
 }
 _FLAGS = frozenset({"private"})  # before a colon at the front they are a phrase

@@ -158,8 +158,8 @@ class PhraseParser:
             slot, sure = expected[1:-1].removesuffix("!"), expected.endswith("!}")
             any_text = self.words[at].quoted and row.words[0] in NEGATIONS  # `without "due friday"`
             taken = None if any_text else self._slot(slot, at, leads=at > start)
-            if taken is None and sure and self.where == "change":  # an unknown name is reported
-                taken = self._run(at)
+            if taken is None and sure and self.where == "change" and self.plain[at] != "to":
+                taken = self._run(at)  # an unknown name is reported
             elif taken is None and sure and self.where == "search" and self.words[at].text[:1].isalpha():
                 taken = (Token(self.words[at].atoms), 1)
             if taken is None:

@@ -9,6 +9,7 @@ from bot.slack.language.values import issue_number
 
 T = TypeVar("T")
 BEFORE, AFTER = r"(?:\A|(?<=\S)[,.:!?]{0,9}\s+)", r"(?![^\s,.!?])"
+_POLITE = r"(?:[\s,.!?]+(?:please|pls|plz|thanks|thx)(?![^\s,.!?])){0,3}"
 _SLOTS = {
     "issue": r"#?[0-9]{1,12}[:,!?\uff1f]*(?!\S)|<?https?://[^\s>]{1,2000}>?[:,]?(?!\S)",
     "duration": DURATION,
@@ -21,7 +22,7 @@ class CommandTable(Generic[T]):
     """Rows of words with alternatives (`a|b`), optional ones (`a?`), named ones (`act=a|b`), and slots.
 
     `{rest}`, at the end of a row, takes everything that is left. Punctuation after a word means nothing;
-    after the last one, it is the slot `end`.
+    after the last one, it is the slot `end`, and polite words mean nothing there.
     """
 
     def __init__(self, *rows: tuple[str, T], **slots: str) -> None:
@@ -60,4 +61,4 @@ def _compiled(pattern: str, slots: dict[str, str]) -> re.Pattern[str]:
             options = "|".join(map(re.escape, choices.split("|"))).replace("'", "['’]")
             one = f"(?{f'P<{name}>' if name else ':'}{options}){AFTER}"
         row += f"(?:{BEFORE}{one}){'?' if optional else ''}"
-    return re.compile(row + r"(?P<end>[\s,.!?]*)\Z", re.IGNORECASE | re.DOTALL)
+    return re.compile(rf"{row}{_POLITE}(?P<end>[\s,.!?]*)\Z", re.IGNORECASE | re.DOTALL)

@@ -361,11 +361,12 @@ class Reply:
         form = button(text, saved, style=None if again else "primary")
         return actions([*([again] if again else []), form, *more])
 
-    async def running(self, label: str, text: str) -> Element | None:
-        """A button that runs the command again with another text; None if no command was typed."""
+    async def running(self, label: str, text: str, command: str = "") -> Element | None:
+        """A button that runs the command, or another one, with this text; None if no command was typed."""
         if not isinstance(self.interaction, SlashCommand):
             return None
-        again = ResumeRequest(payload=saveable(self.interaction.payload | {"text": text}))
+        typed = {"text": text, **({"command": self.wording.command(command)} if command else {})}
+        again = ResumeRequest(payload=saveable(self.interaction.payload | typed))
         return button(label, await self.save(again))
 
     async def corrected(self, error: BotError) -> Element | None:

@@ -115,6 +115,12 @@ SEARCHES = {
     "3 oldest bugs": "sort=created:asc most=3 tracker=Bug",
     "bugs by friday": "tracker=Bug | by friday",
     "yesterday's bugs": "created=yesterday tracker=Bug",
+    "priority above normal": "priority=>Normal",
+    "bugs below high priority": "tracker=Bug priority=<High",
+    "priority is at least high": "priority=>=High",
+    "urgent or lower": "priority=<=Urgent",
+    "watched by ben": "cannot=watched",
+    "login page with files": "| login page with files",
 }
 SUBJECTS = {
     "Login broken assign to ben": "to=ben | Login broken",
