@@ -10,9 +10,8 @@ from bot.features.issues.field_inputs import OptionReader
 from bot.features.issues.fields import FIELDS, SUBJECT, Draft, NotUnderstood
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.slack.language import values
-from bot.slack.language.dates import NUMBERS
 from bot.slack.language.doubts import is_several
-from bot.slack.language.durations import WITH_UNIT
+from bot.slack.language.durations import NUMBERS, WITH_UNIT
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.objects import ARTICLES, GENERAL, is_subject
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
@@ -174,12 +173,11 @@ IssueRequest = TypedIssue | OpenForm | OneIssue | OnIssues | ChangeIssues | Help
 
 def issue_command(text: str, typist: CommandContext) -> IssueRequest:
     """The request in `/issue <text>`. Raises UserError."""
-    if comment := _comment(text, typist.base_url):
-        return comment
     first_line, below = split_first_line(text)
-
     parsed = understand(first_line, OPTIONS, equals=False)
     subcommand = parsed.words[0].text.lower() if parsed.words else ""
+    if subcommand != "new" and (comment := _comment(text, typist.base_url)):
+        return comment
     rest = parsed.after(1)
     if subcommand in ("", "new") or (subcommand in GENERAL and is_subject(rest.plain)):
         return TypedIssue(rest if subcommand else parsed, below)

@@ -133,8 +133,8 @@ class IssueCommand:
         else:
             reply.committed = True
             notes = hidden_fields(draft.values, made.issue)
-            read = series([f"“{phrase}”" for phrase in draft.phrases], "and")
             if draft.phrases:
+                read = series([f"“{phrase}”" for phrase in draft.phrases], "and")
                 notes.append(f"I used {read} to fill in fields. To change them, choose “Edit”.")
             await self.cards.tell(reply, made, notes)
             await self.messenger.assigned(reply.owner, made.issue, made.mention)

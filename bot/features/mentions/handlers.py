@@ -31,8 +31,8 @@ from bot.features.reading import read_with, vocabulary_for
 from bot.features.related.views import CreateFromMessage
 from bot.slack.incoming.feature import Feature
 from bot.slack.language.keys import reject_key
-from bot.slack.language.marks import SELF
 from bot.slack.language.options import Parsed
+from bot.slack.language.phrases import SELF
 from bot.slack.language.reading import HalfPhrase, is_search
 from bot.slack.language.tokens import UnclosedQuote, words
 from bot.slack.outgoing.messages import names_of

@@ -109,9 +109,8 @@ def issues_command(
 
 def _numbers(parsed: Parsed) -> tuple[int, ...]:
     """The issues' numbers, if the words are nothing else: `12`, `12, 13 and 14`."""
-    words = [word for word in parsed.words if plain(word) not in AND | NOUNS]
-    numbers = [None if word.quoted else values.issue_number(word.text) for word in words]
-    return () if None in numbers else tuple(number for number in numbers if number)
+    numbers, others = values.several_issues(parsed.words)
+    return numbers if all(plain(word) in AND | NOUNS for word in others) else ()
 
 
 def _filter(parsed: Parsed, key: str, typist: CommandContext) -> Any:  # noqa: ANN401 - Query has the types

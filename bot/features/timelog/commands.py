@@ -15,6 +15,7 @@ from bot.slack.language.marks import CALENDAR, MAX_NAME_WORDS, Vocabulary, plain
 from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrases import AND, NEGATIONS
 from bot.slack.language.questions import Question, is_question
+from bot.slack.language.reading import DASHES
 from bot.slack.language.rows import CommandTable, shapes
 from bot.slack.language.tokens import Atom, Token, Word, as_typed
 from bot.slack.language.values import CommandContext, Help, ZoneUnknown
@@ -53,8 +54,10 @@ TimelogRequest = TimeToLog | TimeDraft | Misread | WhoLogged | Act | Help
 OPTIONS = ("project", "activity", "on")
 LINK = "for|on|to|in|issue"
 ALSO = AND | {"or", "/"}
-MEANINGLESS = frozenset({"-", "–", "—", ":", "please", "pls", "plz"})
+MEANINGLESS = frozenset({*DASHES, ":", "please", "pls", "plz"})
 """Words that mean nothing before or after a comment."""
+LOGGING = frozenset({"log", "add", "track", "spent", "i", "i've", "worked", "book", "please", "pls"})
+"""Words that only say that time is logged, before the rest."""
 DELETING = (["delete"], ["remove"], ["undo"])
 SPENDING = frozenset({"i", "i've", "spent", "worked", "logged", "took", "me", "on", "it"})
 """Words that say nothing if they are the whole comment."""
@@ -72,7 +75,6 @@ _ABOUT = CommandTable[Act | Help | None](
     r"i|log|logged|work|worked|spent|today|yesterday|this|last|week|month|my|totals?|sum|so|far|what|show|me|the|on|"
     r"entries|list)(?:[\s?!.,]+|\Z))+",
 )
-_LOG = CommandTable(("log|add|track|spent|i|i've|worked|book|please|pls", None))
 _HALF = r"[0-9]{1,5} ?h(?:ours?)? [0-9]{1,2}"  # a duration at the end of a text, or before its issue
 _SLOTS = {
     "total": rf"(?:{_HALF}|[0-9]{{1,5}})(?!\S)|{LONG}|{DURATION}",
@@ -136,7 +138,7 @@ class TypedTime:
     def asked(self) -> Parsed:
         """The same without words that only say that time is logged."""
         words = self.parsed.words
-        at = next((n for n, word in enumerate(words) if not _LOG.take(plain(word) or "")), 0)
+        at = next((n for n, word in enumerate(words) if plain(word) not in LOGGING), 0)
         return _trimmed(self.parsed.after(at))
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from bot.errors import UserError
 from bot.service.filters import DateRange, TimeRange
+from bot.slack.language.durations import NUMBERS
 from bot.slack.language.tokens import Word
 
 Today = Callable[[], date]
@@ -21,7 +22,6 @@ MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
-NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 DAY_WORD = r"(?:today|yesterday|tomorrow|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}\.[0-9]{1,2}\.|[0-9]+[dw])"
 _NAMED = {
     "today": 0,
@@ -32,7 +32,7 @@ _NAMED = {
 }
 _WAY = {"past": -1, "future": 1}
 _AWAY = {"last": -1, "past": -1, "this": 0, "next": 1}
-_MONTH = f"({'|'.join(form for name in MONTHS for form in (name, name[:3]))})"
+MONTH = f"({'|'.join(form for name in MONTHS for form in (name, name[:3]))}|sept)"
 _WEEKDAY = f"({'|'.join(form for name in WEEKDAYS for form in (name, name[:3]))})"
 _AMOUNT = (
     rf"(?P<number>[0-9]{{1,5}}|an?|{'|'.join(NUMBERS)})"
@@ -210,7 +210,7 @@ def _period(text: str, today: Today, towards: Towards) -> DateRange:
     if match := re.fullmatch(r"(last|this|next) (week|month|year)", typed):
         away = _AWAY[match[1]]
         return DateRange(_start(match[2], today, away), _start(match[2], today, away + 1) - _ONE)
-    if match := re.fullmatch(rf"(?:(last|this|next) )?{_MONTH}(?: ([0-9]{{4}}))?", typed):
+    if match := re.fullmatch(rf"(?:(last|this|next) )?{MONTH}(?: ([0-9]{{4}}))?", typed):
         now, month = today(), _index(match[2], MONTHS) + 1
         nearest = -(month > now.month) if towards == "past" else month < now.month
         away = {"last": -(month >= now.month), "this": 0, "next": month <= now.month}.get(match[1], nearest)
@@ -327,8 +327,8 @@ _FORMS: tuple[tuple[str, re.Pattern[str], _Reader], ...] = tuple(
         ("anywhere", "(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<number>[0-9]{2})", _month_day),
         ("anywhere", r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})", _numeric),
         ("first", rf"{_DAY_NUMBER}\.(?P<month>[0-9]{{1,2}})\.(?P<year>)?", _month_day),
-        ("alone unsure", rf"(?P<month>{_MONTH})\.? {_DAY_NUMBER}(?:st|nd|rd|th)?{_IN_YEAR}", _month_day),
-        ("alone unsure", rf"{_DAY_NUMBER}(?:st|nd|rd|th|\.)? (?P<month>{_MONTH})\.?{_IN_YEAR}", _month_day),
+        ("alone unsure", rf"(?P<month>{MONTH})\.? {_DAY_NUMBER}(?:st|nd|rd|th)?{_IN_YEAR}", _month_day),
+        ("alone unsure", rf"{_DAY_NUMBER}(?:st|nd|rd|th|\.)? (?P<month>{MONTH})\.?{_IN_YEAR}", _month_day),
     )
 )
 """How a day is written, and where in a comment that is clear: `anywhere`, `first`, or `alone`; the latter two

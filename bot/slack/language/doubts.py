@@ -2,20 +2,20 @@
 
 import re
 
-from bot.slack.language.durations import without_and, without_spans
+from bot.slack.language.dates import MONTH
+from bot.slack.language.durations import UNIT, without_and, without_spans
 
-_UNIT = r"(?:hours?|hrs?|h|minutes?|mins?|m)"
 _CLOCK = r"[0-9]{1,2}:[0-9]{2}\b"
-_TIME = rf"(?:{_CLOCK}|[0-9]+(?:[.,][0-9]+)?\s?{_UNIT}\b)"
-_NUMBER = rf"#?[0-9]+\b(?![.:][0-9]|\s?{_UNIT}\b)"
-_DURATION = rf"[0-9]+(?:[.,:][0-9]+)?(?:\s?{_UNIT}(?:\s?[0-9]+(?:\s?{_UNIT})?)?)?"
+_TIME = rf"(?:{_CLOCK}|[0-9]+(?:[.,][0-9]+)?\s?{UNIT}\b)"
+_NUMBER = rf"#?[0-9]+\b(?![.:][0-9]|\s?{UNIT}\b)"
+_DURATION = rf"[0-9]+(?:[.,:][0-9]+)?(?:\s?{UNIT}(?:\s?[0-9]+(?:\s?{UNIT})?)?)?"
 _ISSUE = r"(?:(?:for|on|to|in|issue)\s)*#?[0-9]+\b(?![.,:][0-9])"
 _OTHER = r",?\s?\(?(?:or|vs)\b"
 _LIST = r"\s?(?:and|or|then|plus|to|not|[&+/,;–-])\s?"
 _AGAIN = rf"(?:{_LIST}|\s){_NUMBER}\s{_TIME}"
 _MOMENT = (
     rf"\s(?:(?:at|from|until|till|by|before|after)\s|@\s?){_CLOCK}|\s?[ap]\.?m\b|\s(?:noon|o['’]?clock|of)\b|"
-    r"\s?(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)(?:r?uary|ch|il|e|y|ust|t?(?:em)?ber|ober)?\b"
+    rf"\s?{MONTH}\b"
 )
 _DOUBTFUL = re.compile(
     rf"(?:{_DURATION}\s)?{_ISSUE}(?:{_OTHER}|{_LIST}{_NUMBER}|{_MOMENT})|"  # `1h on 12 or 13`, `12, 13 1h`

@@ -7,17 +7,18 @@ from bot.errors import UserError
 
 MINUTES, DAY = 60, 24 * 60
 MAX_HOURS = Decimal(99_999)
+NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _HOURS, _MINS = r"(?:h|hrs?|hours?)", r"(?:m|mins?|minutes?)"
+UNIT = rf"(?:{_HOURS}|{_MINS})"
 _DECIMAL = re.compile(rf"([0-9]{{1,5}}(?:\.[0-9]{{1,4}}|,[0-9]{{1,2}})?)\s*{_HOURS}?")
 _COMMA = re.compile(rf"([0-9]{{1,5}},[0-9]{{3,4}})\s*{_HOURS}?")
 _MINUTES = re.compile(rf"([0-9]{{1,7}})\s*{_MINS}")
 _BOTH = re.compile(rf"([0-9]{{1,5}})\s*(?:{_HOURS}\s*(?:and\s+)?|:)([0-9]{{1,2}})\s*{_MINS}?")
 _IN_WORDS = re.compile(
-    r"(?:(an?|one|two|three|four|five|six|seven|eight)"
+    rf"(?:(an?|{'|'.join(NUMBERS)})"
     r"(?:\s+hours?(\s+and\s+(?:a\s+half|30\s+min(?:ute)?s?))?|(\s+and\s+a\s+half)\s+hours?)|"
     r"(?:a\s+)?(half)(?:\s+an?)?\s+hour|(?:a\s+)?(quarter)\s+(?:of\s+)?an\s+hour)"
 )
-_COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight")
 _HOURS_AND = re.compile(
     rf"\b([0-9]{{1,3}})\s?{_HOURS}\s+(?:and\s+)?([0-9]{{1,2}})\s?{_MINS}\b", re.IGNORECASE
 )
@@ -62,7 +63,7 @@ def hours(text: str, locale: str = "") -> Decimal:
     elif (match := _BOTH.fullmatch(typed)) and int(match[2]) < MINUTES:
         amount = int(match[1]) + Decimal(match[2]) / MINUTES
     elif match := _IN_WORDS.fullmatch(typed):
-        whole = _COUNTS.index(match[1]) + 1 if match[1] in _COUNTS else int(bool(match[1]))
+        whole = NUMBERS.index(match[1]) + 1 if match[1] in NUMBERS else int(bool(match[1]))
         quarter = "0.25" if match[5] else "0"
         amount = whole + Decimal("0.5" if any(match.groups()[1:4]) else quarter)
     elif span := _from_to(typed):

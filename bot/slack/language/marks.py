@@ -8,16 +8,14 @@ from bot.errors import UserError
 from bot.service.models import Ref
 from bot.slack.language import dates
 from bot.slack.language.dates import Today
-from bot.slack.language.durations import hours
-from bot.slack.language.phrases import FILLERS
+from bot.slack.language.durations import NUMBERS, hours
+from bot.slack.language.phrases import FILLERS, NOBODY, SELF
 from bot.slack.language.tokens import Word
 from bot.spelling import ENOUGH, GOVERNING
 
 MAX_NAME_WORDS = 6  # how many words a name or a date may take
 MAX_WORDS = 60  # how many words are read for phrases; what follows is text
 END = ".,;!?"
-SELF = frozenset({"me", "myself", "@me"})
-NOBODY = frozenset({"nobody", "none", "no-one", "noone"})
 CRITICAL = ("immediate", "urgent", "critical", "blocker", "highest", "high")
 """Priorities that stand for *critical*, the nearest first."""
 URGENT = frozenset({"urgent", "immediate", "critical", "blocker"})
@@ -38,7 +36,7 @@ _WITHIN = re.compile(r"(?:in |within |during |over )?(?:the )?((?:last|past|next
 _PERCENT = re.compile(r"[0-9]{1,3} ?%")
 _POSSESSIVE = re.compile(r"(.+?)['’]s?")
 _NUMBER = re.compile(r"#?[1-9][0-9]{0,8}")
-_SPAN = re.compile(rf"(?:[0-9]{{1,4}}|an?|{'|'.join(dates.NUMBERS)}) (?:day|week|month|year)s?")
+_SPAN = re.compile(rf"(?:[0-9]{{1,4}}|an?|{'|'.join(NUMBERS)}) (?:day|week|month|year)s?")
 _EFFORT = re.compile(r"[0-9].*[a-z]|.*\bhours?\b")  # a number alone may be anything
 _MONTHS = frozenset(name for month in dates.MONTHS for name in (month, month[:3]))
 CALENDAR = _MONTHS.union(name for day in dates.WEEKDAYS for name in (day, day[:3]))
@@ -185,14 +183,6 @@ def plural(name: str) -> str:
     return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 
 
-def _day(typed: str, today: Today) -> str | None:
-    return _date(typed.removeprefix("on "), lambda text: dates.day(text, today))
-
-
-def _dates(typed: str, today: Today) -> str | None:
-    return _range(typed, lambda text: dates.days(text, today, "future"))
-
-
 def _times(typed: str, today: Today) -> str | None:
     return _range(typed, lambda text: dates.days(text, today, "past"))
 
@@ -235,8 +225,8 @@ _NAMED = frozenset(
     {"person", "owner", "project", "tracker", "status", "priority", "urgent", "category", "version"}
 )
 _READ: Mapping[str, Callable[[str, Today], str | None]] = {
-    "day": _day,
-    "dates": _dates,
+    "day": lambda typed, today: _date(typed.removeprefix("on "), lambda text: dates.day(text, today)),
+    "dates": lambda typed, today: _range(typed, lambda text: dates.days(text, today, "future")),
     "times": _times,
     # April is a name, and `by friday` may be when something is due
     "period": lambda typed, today: (

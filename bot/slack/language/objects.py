@@ -2,12 +2,13 @@
 
 import re
 
+from bot.slack.language.durations import UNIT
+
 GENERAL = ("new", "create", "add")
 _ARTICLES = r"(?:an?|another|the|my|our|some|new|one|more)\b"
 ARTICLES = rf"{_ARTICLES}(?:\s+{_ARTICLES})*"
 """Words that may stand before a thing: `another new comment`."""
 BEFORE = rf"(?:{_ARTICLES}\s+)*+"
-_UNITS = r"(?:hours?|hrs?|h|minutes?|mins?|m)"
 _THINGS = (
     r"(?:(?:comment|note|hour|digest|feed|template|(?:sub)?project|user|account|member|attachment|watcher)s?|"
     r"reply|time)\b(?!-)"
@@ -19,7 +20,7 @@ _OTHER = re.compile(
     rf"(?-i:{BEFORE}(?:(?:{_KINDS})\s+)?(?:an?\s+)?{_THINGS}(?!:\S))|"  # `a private comment`
     rf"(?:{BEFORE}|(?:an?|another|the|my|our)\s+(?:\S+\s+){{1,2}}){_THINGS}"
     r"(?=\s*$|[:,.](?:\s|$)|\s+(?:to|for|on|of|with)\b)|"
-    rf"[0-9]+(?:[.,:][0-9]+)?\s?{_UNITS}\b|#?[0-9]+\s+(?:to|as|on|for|in|from)\b|#[0-9]|<[@#]|"
+    rf"[0-9]+(?:[.,:][0-9]+)?\s?{UNIT}\b|#?[0-9]+\s+(?:to|as|on|for|in|from)\b|#[0-9]|<[@#]|"
     rf"{BEFORE}(?:issue|ticket|bug|task|story|feature){_BARE}|\S+\s+here\W*$|"
     r"(?:me|us|him|her|them|it|you|one|(?:some|every|any|no)(?:one|body|thing))"
     r"(?=\s*(?:$|[,.!]|(?:to|as|for|in|on|please|now|too)\b))|"

@@ -126,6 +126,8 @@ class Parsed:
         After `PROBLEMS` of a kind, the rest is neither reported nor guessed. `problem` is why there are no
         fields.
         """
+        if not self.unknown:
+            return self
         by_name, options = _by_name(fields), {key: [*values] for key, values in self.options.items()}
         problems, left, guesses = [*self.problems], [*self.left], 0
 

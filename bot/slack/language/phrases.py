@@ -23,6 +23,7 @@ CLEARABLE = (
 )
 """The fields that an issue may lack, and their names in phrases."""
 SET = (("status", "status|state"), ("priority", "priority|prio"), ("tracker", "tracker|type"), *CLEARABLE)
+MY_WORK = "status:any to:me updated:{times}"
 AGO, UNTOUCHED = "created:<{span}", "updated:<{span}"
 PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     # Due dates
@@ -38,23 +39,20 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("due|deadline {dates}", "due:{dates}", SEARCH),
     ("due|deadline on|by|for|is? {day}", "due:{day}", ISSUE),
     ("push|move|postpone|extend the? due|deadline date? to {value}", "due:{value}", CHANGE),
-    ("no|without due|deadline date? anymore", "due:none", CHANGE),
     # Assignees
     ("not assigned to {person!}", "to:!{person}", SEARCH),
-    ("not|except assigned|for to? {person}", "to:!{person}", SEARCH),
+    ("not|except|excluding assigned|for? to? {person}", "to:!{person}", SEARCH),
     ("not|isn't|aren't|except mine", "to:!me", SEARCH),
     ("not|except {owner}", "to:!{owner}", SEARCH),
     ("unassigned|unowned", "to:nobody", SEARCH),
-    ("not assigned", "to:nobody", SEARCH),
-    ("not assigned to anyone|anybody|someone|somebody", "to:nobody", SEARCH),
+    ("not assigned to? anyone|anybody|someone|somebody?", "to:nobody", SEARCH),
     ("no|without an? assignee|owner", "to:nobody", SEARCH),
     ("nobody|no-one has? picked|taken|claimed up?", "to:nobody", SEARCH),
     ("nobody|no-one is|'s? working|assigned|doing on?", "to:nobody", SEARCH),
     ("unassign|unassigned it|this?", "to:none", CHANGE),
     ("unassign from? {person}", "to:none holder:{person}", CHANGE),
     ("mine|my", "to:me", SEARCH),
-    ("i'm|i working on", "to:me", SEARCH),
-    ("am i working on", "to:me", SEARCH),
+    ("am|i|i'm i? working on", "to:me", SEARCH),
     ("what should i work|do on? next?", "to:me sort:priority:desc", SEARCH),
     ("on my plate|desk today|now?", "to:me", SEARCH),
     ("take|grab it|this?", "to:me", CHANGE),
@@ -67,11 +65,9 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("for {person}", "to:{person}", SEARCH),
     ("{owner}", "to:{owner}", SEARCH),
     ("{person}", "to:{person}", ("search", "change")),
-    ("who is|are|'s working on?", "status:open to:anybody sort:to", SEARCH),
-    ("who's|who working|works on?", "status:open to:anybody sort:to", SEARCH),
-    ("what did i do|finish|fix|change {times}", "status:any to:me updated:{times}", SEARCH),
+    ("who|who's is|are|'s? working|works on?", "status:open to:anybody sort:to", SEARCH),
+    ("what did|have i do|done|finish|finished|fix|fixed|change {times}", MY_WORK, SEARCH),
     ("what did i close {times}", "status:any to:me closed:{times}", SEARCH),
-    ("what have i done|finished|fixed {times}", "status:any to:me updated:{times}", SEARCH),
     # Authors
     ("created|reported|opened|filed|raised|submitted|written|added by {person!}", "author:{person}", SEARCH),
     ("by|from {person}", "author:{person}", SEARCH),
@@ -117,12 +113,10 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     (":{tracker} report|request|ticket|issue?", "tracker:{tracker}", NEW),
     (",tracker|type is? {tracker}", "tracker:{tracker}", NEW),
     ("make|turn|convert|change it|this? into|to? a|an? {tracker}", "tracker:{tracker}", CHANGE),
-    ("except|excluding|without|no|not|but {tracker}", "tracker:!{tracker}", SEARCH),
-    ("but not {tracker}", "tracker:!{tracker}", SEARCH),
+    ("except|excluding|without|no|not|but not? {tracker}", "tracker:!{tracker}", SEARCH),
     ("tracker|type is? {tracker!}", "tracker:{tracker}", SEARCH),
-    ("open|unresolved|unfinished", "status:open", SEARCH),
+    ("still? open|unresolved|unfinished", "status:open", SEARCH),
     ("not|isn't|aren't closed|done", "status:open", SEARCH),
-    ("still open", "status:open", SEARCH),
     ("not|isn't|aren't open", "status:closed", SEARCH),
     ("closed", "status:closed", SEARCH),
     ("all|any|every", "status:any", SEARCH),
@@ -141,40 +135,34 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("close|closed|done it|this?", "step:close", CHANGE),
     ("reopen|reopened|open|unclose it|this? again?", "step:reopen", CHANGE),
     ("mark|move|set|put|back it|this? as|to|in|into {value}", "status:{value}", CHANGE),
-    ("in|with? category is? {category}", "category:{category}", SEARCH),
     ("{category} category", "category:{category}", SEARCH),
     (":{category}", "category:{category}", NEW),
     (",in? category is? {category}", "category:{category}", NEW),
     ("no|without a|any? category", "category:none", SEARCH),
-    ("in|for? target? version|milestone|release is? {version}", "version:{version}", SEARCH),
     (",in|for? target? version|milestone|release is? {version}", "version:{version}", NEW),
     ("no|without a|any? target? version|milestone", "version:none", SEARCH),
-    ("in|for? {category}", "category:{category}", SEARCH),
+    ("in|for|with? category? is? {category}", "category:{category}", SEARCH),
     ("not|isn't|aren't|except|excluding|without in|for? {category}", "category:!{category}", SEARCH),
     ("not|isn't|aren't|except|excluding|without in|for? {version}", "version:!{version}", SEARCH),
-    ("in|for? {version}", "version:{version}", SEARCH),
+    ("in|for? target? version|milestone|release? is? {version}", "version:{version}", SEARCH),
     # Projects
     ("in|on|from|across? project? all|any|every projects?", "project:any", SEARCH),
     ("everywhere", "project:any", SEARCH),
-    ("in|on|from {project}", "project:{project}", SEARCH),
+    ("in|on|from? project? is? {project}", "project:{project}", SEARCH),
     ("not|isn't|aren't|except|excluding|without in|on|from? project? {project}", "cannot:project", SEARCH),
     ("in|on project {project!}", "project:{project}", ("search", "new")),
     ("in|on|for project? {project}", "project:{project}", TIME),
-    ("project is? {project}", "project:{project}", SEARCH),
-    ("{project}", "project:{project}", SEARCH),
     (":in|on|for? project? {project}", "project:{project}", NEW),
-    ("not|except|excluding {person}", "to:!{person}", SEARCH),
     # Times
     ("created|opened|reported|filed|raised|new|added {times}", "created:{times}", SEARCH),
     ("updated|changed|modified|touched {times}", "updated:{times}", SEARCH),
     ("closed|resolved|finished|completed|done|fixed {times}", "status:any closed:{times}", SEARCH),
     ("created|opened|reported|filed|open|old|older for|since? more|longer|over? than? {span}", AGO, SEARCH),
     ("for|since more|longer|over than? {span}", AGO, SEARCH),
-    ("older than {span}", AGO, SEARCH),
-    ("not|no updated|touched|changed|modified|updates|changes|activity for|in {span}", UNTOUCHED, SEARCH),
+    ("not|no updates|changes|activity for|in {span}", UNTOUCHED, SEARCH),
+    ("not|no|nobody|no-one has? updated|touched|changed|modified for|in {span}", UNTOUCHED, SEARCH),
     ("not updated|touched|changed|modified since {times}", "updated:<{times}", SEARCH),
     ("inactive|untouched|stale for? {span}", UNTOUCHED, SEARCH),
-    ("nobody|no-one has? touched|updated|changed for|in {span}", UNTOUCHED, SEARCH),
     ("since|after {times}", "created:>={times}", SEARCH),
     ("from|in the? {month}", "created:{month}", SEARCH),
     ("from|during {times}", "created:{times}", SEARCH),
@@ -225,7 +213,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
         )
     ),
     *((f"set|change|update|edit the? {name}", f"ask:{key}", CHANGE) for key, name in SET),
-    *((f"no|without|clear|remove|drop the? {name}", f"{key}:none", CHANGE) for key, name in CLEARABLE),
+    *((f"no|without|clear|remove|drop the? {n} anymore?", f"{key}:none", CHANGE) for key, n in CLEARABLE),
     # What can't be changed here
     ("make|set|mark it|this? as? private|public|confidential", "cannot:private", CHANGE),
     ("add {person} as|to the|a? watcher|watchers", "cannot:watch", CHANGE),
@@ -275,6 +263,8 @@ VAGUE = (
 """What begins phrases, but isn't half of one alone."""
 STATES = frozenset({"new", "resolved", "finished", "completed", "done", "fixed"})
 """Words of phrases that may be the name of a status, too."""
+SELF = frozenset({"me", "myself", "@me"})
+NOBODY = frozenset({"nobody", "none", "no-one", "noone"})
 AND = frozenset({"and", "&", "+", ",", "then"})
 OR = AND - {","} | {"or", "nor"}
 SEPARATORS = AND | {"→", "->", "=>", ";", "also", "plus"}

@@ -379,15 +379,17 @@ def _without_end(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed
     words = parsed.words
     if is_question(words):
         return parsed
-    reader = PhraseParser("new", words, vocabulary, today)
     comma = [one.source[-1:] in (",", ";") or plain(one) in SEPARATORS for one in words]
-    leads = [n for n in range(1, len(words)) if comma[n - 1] or reader.plain[n] in reader.table.first]
+    leads = [n for n in range(1, len(words)) if comma[n - 1] or plain(words[n]) in TABLES["new"].first]
+    if not leads:
+        return parsed
+    reader = PhraseParser("new", words, vocabulary, today)
     ends: dict[int, Phrase | None] = {len(words): None}
     following = set[int]()  # where a phrase can be only right after another one
     for at in range(len(words) - 1, max(0, len(words) - TAIL), -1):
         governed = not comma[at - 1] and reader.plain[at - 1] in GOVERNING
         phrase = None if governed else reader.at(at, separated=comma[at - 1])
-        if leads and leads[0] < at and not (phrase or governed) and (phrase := reader.at(at)):
+        if leads[0] < at and not (phrase or governed) and (phrase := reader.at(at)):
             following.add(at)
         if phrase and at + phrase.count in ends and not phrase.options.keys() & parsed.options.keys():
             ends[at] = phrase

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from bot.slack.language.durations import DURATION
+from bot.slack.language.phrases import TALK
 from bot.slack.language.values import issue_number
 
 T = TypeVar("T")
 BEFORE, AFTER = r"(?:\A|(?<=\S)[,.:!?]{0,9}\s+)", r"(?![^\s,.!?])"
-_POLITE = r"(?:[\s,.!?]+(?:please|pls|plz|thanks|thx)(?![^\s,.!?])){0,3}"
+_POLITE = rf"(?:[\s,.!?]+(?:{'|'.join(sorted(TALK, key=len, reverse=True))}){AFTER}){{0,3}}"
 _SLOTS = {
     "issue": r"#?[0-9]{1,12}[:,!?\uff1f]*(?!\S)|<?https?://[^\s>]{1,2000}>?[:,]?(?!\S)",
     "duration": DURATION,

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from bot.errors import UnknownWord, UserError
 from bot.service.conventions import issue_number as linked_issue
 from bot.slack.language.options import CUSTOM_FIELD, Parsed
-from bot.slack.language.phrases import AND
+from bot.slack.language.phrases import AND, SELF
 from bot.slack.language.tokens import Atom, Token, Word
 from bot.spelling import word_meant
 from bot.store.owner import Owner
@@ -30,7 +30,6 @@ _NAMED_BY_LINK = re.compile(
     re.IGNORECASE,
 )
 """Where a command accepts a link in place of an issue number."""
-_SELF = ("me", "@me", "myself")
 _EASTERNMOST = timezone(timedelta(hours=14))  # where each day begins first
 
 
@@ -137,7 +136,7 @@ def person(value: Token, asker: Owner) -> Owner | str:
     """`me`, the Slack user of a mention, who is in the asker's workspace, or a name as typed."""
     if value.user:
         return Owner(asker.enterprise_id, asker.team_id, value.user.id)
-    return "me" if value.text.lower() in _SELF else value.text
+    return "me" if value.text.lower() in SELF else value.text
 
 
 def people(parsed: Parsed, key: str, asker: Owner) -> tuple[Owner | str, ...]:
@@ -158,16 +157,20 @@ def with_percents(line: str, number: int) -> str:
 def several_issues(words: Sequence[Word]) -> tuple[tuple[int, ...], tuple[Word, ...]]:
     """Return the issues that are named side by side, as in `12, 13 and 14 close`, and the other words."""
     apart = [part for word in words for part in _parts(word)]
-    at = next((n for n, word in enumerate(apart) if issue_number(word.text)), len(apart))
+    at = next((n for n, word in enumerate(apart) if _numbered(word)), len(apart))
     numbers: list[int] = []
     end = at
     for n, word in enumerate(apart[at:], at):
-        if number := issue_number(word.text):
+        if number := _numbered(word):
             numbers.append(number)
             end = n + 1
         elif word.text.lower() not in AND:
             break
     return tuple(dict.fromkeys(numbers)), (*apart[:at], *apart[end:])
+
+
+def _numbered(word: Word) -> int | None:
+    return None if word.quoted else issue_number(word.text)
 
 
 def _parts(word: Word) -> Iterator[Word]:

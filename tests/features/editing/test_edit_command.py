@@ -52,6 +52,29 @@ CHANGES = {
 }
 
 
+async def test_unassign_with_a_name_takes_the_issue_only_from_that_person(
+    office: Office, ana: Person, issue: Issue
+) -> None:
+    await ana.ask(f"/issue {issue.id} assign to dana")
+    await office.idle()
+
+    refused = text_of(await ana.ask(f"/issue {issue.id} unassign ben"))
+    assert f"#{issue.id} is assigned to Dana Novak, so I didn't change it." in refused
+    assert "Assignee is already *Dana Novak*" in text_of(await ana.ask(f"/issue {issue.id} assign to dana"))
+
+    cleared = text_of(await ana.ask(f"/issue {issue.id} unassign dana, high priority"))
+    assert "Priority: Normal → *High*" in cleared
+    assert "Assignee: Dana Novak → *Unassigned*" in cleared
+
+
+async def test_one_of_two_people_is_chosen_with_a_button(office: Office, ana: Person, issue: Issue) -> None:
+    answer = await ana.ask(f"/issue {issue.id} assign dana or ben")
+    await ana.press(answer, "Assign to ben")
+    await office.idle()
+
+    assert "Assignee: Unassigned → *Ben Okafor*" in text_of((await ana.messages())[-1])
+
+
 async def test_changes_are_shown_before_and_after(ana: Person, issue: Issue) -> None:
     for typed, said in CHANGES.items():
         issue.status_id = NEW
