@@ -232,7 +232,8 @@ def _time(parsed: Parsed, typist: CommandContext, problems: list[UserError]) -> 
     elif parsed.words[1:]:
         with suppress(UserError):  # the comment's day is reported
             comment_day = dates.said_day(parsed.words, typist.today)
-            if comment_day and comment_day.at == 0 and parsed.words[comment_day.count :]:
+            before = comment_day and comment_day.sure and comment_day.at == 0
+            if comment_day and before and parsed.words[comment_day.count :]:
                 draft = draft.model_copy(update={"spent_on": comment_day.day})
                 parsed = parsed.after(comment_day.count)
     return _shaped(parsed, draft, typist, problems) if parsed.words else draft
@@ -279,9 +280,15 @@ def _dated(
         comment_day = dates.said_day(typed.words, typist.today) if draft.spent_on is None else None
     except UserError as error:
         problems.append(error)
-    comment = typed.without(comment_day.at, comment_day.count) if comment_day else typed
-    known = {"comment": _comment(comment), "spent_on": comment_day.day if comment_day else draft.spent_on}
-    draft = _with_uncertain_day(draft.model_copy(update=known), comment, typist)
+
+    rest = typed.without(comment_day.at, comment_day.count) if comment_day else typed
+    sure = comment_day if comment_day and comment_day.sure else None
+    comment = rest if sure else typed
+    known: dict[str, object] = {"comment": _comment(comment), "spent_on": sure.day if sure else draft.spent_on}
+    if comment_day and not sure and not typist.is_ahead(comment_day.day):
+        known |= {"or_on": comment_day.day, "or_comment": _comment(rest)}
+    draft = draft.model_copy(update=known)
+
     if not (draft.hours and (draft.issue or draft.project)):
         return draft
     try:
@@ -291,7 +298,7 @@ def _dated(
         return draft
     more = {
         "spent_on": spent_on,
-        "with_day": _comment(typed) if comment_day and typist.is_ahead(comment_day.day) else None,
+        "with_day": _comment(typed) if sure and typist.is_ahead(sure.day) else None,
         "quoted": len(comment.words) == 1 and comment.words[0].quoted,
     }
     return TimeToLog.model_validate(draft.model_dump() | more)
@@ -309,16 +316,6 @@ def _within(parsed: Parsed, match: re.Match[str], *slots: str) -> Parsed:
         kept += [word] if any(start <= at < end for start, end in spans) else []
         at += len(word.source) + 1
     return replace(parsed, words=tuple(kept))
-
-
-def _with_uncertain_day(draft: TimeDraft, comment: Parsed, typist: CommandContext) -> TimeDraft:
-    """The draft with the day that its comment may name without `on`, if nothing else does."""
-    with suppress(UserError):
-        comment_day = None if draft.spent_on else dates.said_day(comment.words, typist.today, sure=False)
-        if comment_day and not typist.is_ahead(comment_day.day):
-            left = _comment(comment.without(comment_day.at, comment_day.count))
-            return draft.model_copy(update={"or_on": comment_day.day, "or_comment": left})
-    return draft
 
 
 def may_name_project(typed: TypedTime) -> bool:

@@ -88,22 +88,24 @@ def _checked(value: date | None, text: str, examples: str) -> date:
 
 @dataclass(frozen=True)
 class SaidDay:
-    """A day that a text names, by `count` of its words from `at`."""
+    """A day that a text names, by `count` of its words from `at`. If it isn't `sure`, it may be text."""
 
     day: date
     at: int
     count: int
+    sure: bool
 
 
-def said_day(words: Sequence[Word], today: Today, *, sure: bool = True) -> SaidDay | None:
+def said_day(words: Sequence[Word], today: Today) -> SaidDay | None:
     """The day that a text names at its start or end: `last friday`, `on friday`, `yesterday`, `2026-12-31`.
 
-    A weekday or a date without its year needs `on`, as in `on Dec 31`, unless it is the whole text. Without
-    `sure`, `Dec 31` doesn't.
+    A weekday or a date without its year needs `on`, as in `on Dec 31`, unless it is the whole text. If there
+    is nothing else, `Dec 31` isn't sure.
 
     Weekdays are as in `spent_day`. Quoted words name no day. Raises UserError as `day` does,
     but for text that may be no date only if it looks like one: `on Feb 30`.
     """
+    unsure = None
     for end in (False, True):
         for count in range(min(_LONGEST_SAID, len(words)), 0, -1):
             at = len(words) - count if end else 0
@@ -116,17 +118,22 @@ def said_day(words: Sequence[Word], today: Today, *, sure: bool = True) -> SaidD
             alone, typed = count == len(words), bare(_normal(" ".join(word.text for word in phrase)))
             named = typed.removeprefix("for " if alone and typed.startswith("for ") else "on ")
             dated = named != typed
-            here = {"anywhere": True, "first": at == 0 or dated, "alone": alone or dated, "unsure": not sure}
+            here = {"anywhere": True, "first": at == 0 or dated, "alone": alone or dated}
             clear = next((where.split() for where, form, _ in _FORMS if form.fullmatch(named)), [])
-            if not any(map(here.get, clear)):
+            sure = any(map(here.get, clear))
+            if not sure and (unsure or "unsure" not in clear):
                 continue
 
             try:
-                return SaidDay(spent_day(named, today), at, count)
-            except NotADate:
-                if dated or "unsure" in clear:  # such as Feb 30: no comment
-                    raise
-    return None
+                read = SaidDay(spent_day(named, today), at, count, sure)
+            except UserError as error:
+                if sure and (dated or "unsure" in clear or not isinstance(error, NotADate)):
+                    raise  # such as Feb 30: no comment
+                continue
+            if sure:
+                return read
+            unsure = read
+    return unsure
 
 
 def bare(text: str) -> str:
