@@ -14,6 +14,7 @@ from bot.slack.language.durations import DURATION, LONG
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.objects import ARTICLES, GENERAL, is_subject
 from bot.slack.language.options import Parsed, is_filter
+from bot.slack.language.phrases import QUESTION_WORDS
 from bot.slack.language.questions import asks
 from bot.slack.language.reading import is_search
 from bot.slack.language.rows import CommandTable
@@ -168,8 +169,7 @@ _TABLE = CommandTable[Row](
 )
 """What messages mean; slots with a check of their own fit as `meant` says."""
 _ASKS = CommandTable(
-    ("how|what|what's|when|who|why|where|which|can|could|should|would|status|is|are {rest?}", ""),
-    ("did|does|do|will|has|have|was|am {rest?}", ""),
+    (f"status|{'|'.join(QUESTION_WORDS)} {{rest?}}", ""),
     ("yes|no|ok|okay|sure|yep|nope|done|cool|great|fine|nice", ""),
 )
 _REMINDS = CommandTable(("remind|reminder {rest?}", ""), ("set|add|create a? reminder {rest?}", ""))

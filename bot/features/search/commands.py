@@ -64,9 +64,9 @@ MAX_SORTS = 3  # the service uses only the first three (docs/service.md, Lists)
 
 
 class NoSuchFilter(UserError):
-    says = "I can't {ask}. {instead}"
+    says = "I can't {ask}. {how}"
     ask: str
-    instead: str
+    how: str
 
 
 def issues_command(

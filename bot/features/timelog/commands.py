@@ -284,7 +284,10 @@ def _dated(
     rest = typed.without(comment_day.at, comment_day.count) if comment_day else typed
     sure = comment_day if comment_day and comment_day.sure else None
     comment = rest if sure else typed
-    known: dict[str, object] = {"comment": _comment(comment), "spent_on": sure.day if sure else draft.spent_on}
+    known: dict[str, object] = {
+        "comment": _comment(comment),
+        "spent_on": sure.day if sure else draft.spent_on,
+    }
     if comment_day and not sure and not typist.is_ahead(comment_day.day):
         known |= {"or_on": comment_day.day, "or_comment": _comment(rest)}
     draft = draft.model_copy(update=known)

@@ -77,8 +77,10 @@ _TABLE = CommandTable(
     (f"{_USER} {{rest?}}", Act.USER),
 )
 _ALONE = {Act.UNLINK: "unlink", Act.LOGOUT: "logout", Act.WHOAMI: "whoami", Act.HELP: "help"}
-_MUTES = (Act.MUTE, Act.UNMUTE)
-_WRITES = (Act.SET_DEFAULT, Act.CLEAR_DEFAULT, Act.SET_EMOJI, Act.CLEAR_EMOJI, Act.SET_NOTICES, Act.UNLINK)
+_WRITES = (
+    *(Act.SET_DEFAULT, Act.CLEAR_DEFAULT, Act.SET_EMOJI, Act.CLEAR_EMOJI),
+    *(Act.SET_NOTICES, Act.MUTE, Act.UNMUTE, Act.UNLINK),
+)
 _PERSON = shapes(
     "{number}",
     "{name}",
@@ -102,13 +104,13 @@ def tracker_command(text: str, asker: Owner) -> TrackerRequest:
         raise key_typed()
 
     act, rest = match[0], Parsed(words(match[1].groupdict().get("rest") or ""), {})
-    if act in (*_WRITES, *_MUTES):
+    if act in _WRITES:
         reject_question(text, typed)
     if rest.words and act in _ALONE:
         raise UserError("Type `{/tracker} {command}` on its own.", command=_ALONE[act])
 
-    if act in _MUTES:
-        return TrackerRequest(act, issue=issue_number(match[1]["issue"]))
+    if issue := match[1].groupdict().get("issue"):
+        return TrackerRequest(act, issue=issue_number(issue))
     if act is Act.NEW_USER:
         mentioned = [word.user for word in rest.words]
         if len(mentioned) > 1 or None in mentioned:

@@ -73,14 +73,14 @@ class Marks:
         self._words: dict[str, frozenset[str]] = {}
         self._found: dict[tuple[str, int, bool], tuple[str, int] | None] = {}
 
-    def at(self, kind: str, at: int, *, leads: bool) -> tuple[str, int] | None:
+    def span(self, kind: str, at: int, *, leads: bool) -> tuple[str, int] | None:
         """The longest span of this kind that begins at a word: its value, and how many words it has.
 
         After a word that `leads` to it, a name may be shortened.
         """
         key = (kind, at, leads)
         if key not in self._found:
-            named = kind in _NAMED
+            named = kind in NAMED
             self._found[key] = self._named(kind, at, leads=leads) if named else self._other(kind, at)
         return self._found[key]
 
@@ -94,7 +94,7 @@ class Marks:
             yield dates.bare(run), count
 
     def _named(self, kind: str, at: int, *, leads: bool) -> tuple[str, int] | None:
-        best, names = None, {"owner": "person", "urgent": "priority"}.get(kind, kind)
+        best, names = None, NAMED[kind]
         if not leads and kind == names and self._unknown(kind, self.plain[at] or ""):
             return None
         for typed, count in self._runs(at):
@@ -221,9 +221,9 @@ def _fits(pattern: re.Pattern[str]) -> Callable[[str, Today], str | None]:
     return lambda typed, _: typed if pattern.fullmatch(typed) else None
 
 
-_NAMED = frozenset(
-    {"person", "owner", "project", "tracker", "status", "priority", "urgent", "category", "version"}
-)
+NAMED = {kind: kind for kind in ("person", "project", "tracker", "status", "priority", "category", "version")}
+NAMED |= {"owner": "person", "urgent": "priority"}
+"""The slots that hold names, and the kind of these."""
 _READ: Mapping[str, Callable[[str, Today], str | None]] = {
     "day": lambda typed, today: _date(typed.removeprefix("on "), lambda text: dates.day(text, today)),
     "dates": lambda typed, today: _range(typed, lambda text: dates.days(text, today, "future")),

@@ -9,7 +9,7 @@ from typing import get_args
 
 from bot.errors import UserError
 from bot.slack.language.dates import Today
-from bot.slack.language.marks import CALENDAR, END, MAX_NAME_WORDS, MAX_WORDS, Marks, Vocabulary, plain
+from bot.slack.language.marks import CALENDAR, END, MAX_NAME_WORDS, MAX_WORDS, NAMED, Marks, Vocabulary, plain
 from bot.slack.language.options import NoValue, Parsed
 from bot.slack.language.phrases import (
     AND,
@@ -35,11 +35,7 @@ MAX_VALUE = 20  # how many words a value takes that isn't looked up
 FRONT = 12  # how many words before a colon at the front of a subject may be phrases
 DASHES = ("-", "–", "—")
 TAIL = 40  # how many words at the end of a subject may be phrases
-_NAMED = ("person", "project", "tracker", "status", "priority", "category", "version")
-_KINDS = {f"{kind}{sure}": kind for kind in _NAMED for sure in ("", "!")} | {
-    "urgent": "priority",
-    "owner": "person",
-}
+_KINDS = {f"{slot}{sure}": kind for slot, kind in NAMED.items() for sure in ("", "!")}
 
 
 @dataclass(frozen=True)
@@ -108,7 +104,7 @@ def _variants(word: str) -> tuple[str, ...]:
 TABLES: Mapping[Where, _Table] = {where: _Table(where) for where in get_args(Where)}
 
 
-class PhraseParser:
+class PhraseParser(Marks):
     """Finds the phrases of one command in words, which may be those before a new issue's colon (`front`)."""
 
     def __init__(
@@ -120,10 +116,9 @@ class PhraseParser:
         *,
         front: bool = False,
     ) -> None:
-        self.front, nobody = front, {"search": "nobody", "change": "none"}.get(where)
-        self.where, self.words, self.table = where, words, TABLES[where]
-        self.marks = Marks(words, vocabulary, today, in_full=where == "time", nobody=nobody)
-        self.plain = self.marks.plain
+        nobody = {"search": "nobody", "change": "none"}.get(where)
+        super().__init__(words, vocabulary, today, in_full=where == "time", nobody=nobody)
+        self.where, self.table, self.front = where, TABLES[where], front
         self._at: dict[tuple[int, bool], Phrase | None] = {}
 
     def phrases(self) -> Iterator[Phrase]:
@@ -180,7 +175,7 @@ class PhraseParser:
         if word.quoted or word.user:
             fits = (slot == "person" and (leads or word.user)) or (leads and word.quoted and slot in _KINDS)
             return (Token(word.atoms), 1) if fits else None
-        match = self.marks.at(slot, at, leads=leads)
+        match = self.span(slot, at, leads=leads)
         return (Token((Atom(match[0]),)), match[1]) if match else None
 
     def _run(self, at: int, *, to_end: bool = False) -> tuple[Token, int]:

@@ -74,7 +74,7 @@ def test_spans_between_separators_are_read_back(spans: list[tuple[str, str]], da
     marks = Marks(words(text), Vocabulary(NAMES), MONDAY)
 
     for kind, typed, at in begins:
-        value, count = marks.at(kind, at, leads=False) or ("", 0)
+        value, count = marks.span(kind, at, leads=False) or ("", 0)
         assert (value.casefold(), count) == (typed.casefold(), len(words(typed)))
 
 
