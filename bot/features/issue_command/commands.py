@@ -107,8 +107,6 @@ _ROWS = CommandTable[Act | Help | OpenForm | None](
     (f"{_QUESTIONS} {{asked}}", Act.SHOW),
     (f"{_QUESTIONS} {{rest}}", None),
     ("{word} {issue} {rest?}", Act.CHANGE),
-    search=r"\S.*",
-    several=r"\S.*",
     spent=WITH_UNIT,
     asked=r"(?:.*\s)?(?:(?:me|the|issue|ticket|is|of|on|about|for|with|does|did|was|close)\s+|(?=#))"
     r"(?P<number>#?[0-9]{1,9})(?![^\s.,!?]).*",

@@ -108,7 +108,6 @@ _ADDED = CommandTable[Row](
     (f"{THING} user|account|user:|account: {{named?}}", ("tracker", "user new")),
     before=ARTICLES,
     new=r"(?:an?\s+)?(?:new\s+)?(?:issue|ticket)(?![^\s,.!?])",
-    subject=r"\S.*",
     timed=TIMED,
     spent=rf"(?:(?:half\s+an\s+)?hours?|{DURATION})(?=\s*\Z|\s+(?:to|on|for|in|of)\s).*",
     mention=r"<@.*",
@@ -157,8 +156,6 @@ _TABLE = CommandTable[Row](
     ("what can you do", ("tracker", "help")),
     logged=r"(?:.*\s)?(?:log|logged|entry)(?![^\s.!?]).*",
     timed=TIMED,
-    spent=r"\S.*",
-    search=r"\S.*",
     plain=r"(?=\S)",  # the first word isn't a label, as in `issue: …`
     hash=r"#[0-9]{1,12}[:,]?(?!\S)",
     topics=r"(?:(?:all|assigned|assignments|comments|changes|on|off|and)(?:[\s,]+|\Z))+",

@@ -98,6 +98,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("priority|prio is? below|under|lower|less than? {priority!}", "priority:<{priority}", SEARCH),
     ("below|under|lower than? {priority} priority|prio", "priority:<{priority}", SEARCH),
     ("priority|prio is? at least {priority!}", "priority:>={priority}", SEARCH),
+    ("at least {priority} priority|prio", "priority:>={priority}", SEARCH),
     ("{priority} priority|prio? or|and higher|above|up", "priority:>={priority}", SEARCH),
     ("{priority} priority|prio? or|and lower|below", "priority:<={priority}", SEARCH),
     ("make|set it|this? to? urgent", "priority:urgent", CHANGE),

@@ -9,12 +9,12 @@ from bot.slack.language.phrases import TALK
 from bot.slack.language.values import issue_number
 
 T = TypeVar("T")
+EVERYTHING = r"\S.*"
 BEFORE, AFTER = r"(?:\A|(?<=\S)[,.:!?]{0,9}\s+)", r"(?![^\s,.!?])"
 _POLITE = rf"(?:[\s,.!?]+(?:{'|'.join(sorted(TALK, key=len, reverse=True))}){AFTER}){{0,3}}"
 _SLOTS = {
     "issue": r"#?[0-9]{1,12}[:,!?\uff1f]*(?!\S)|<?https?://[^\s>]{1,2000}>?[:,]?(?!\S)",
     "duration": DURATION,
-    "rest": r"\S.*",
     "talk": r"(?:(?:my|account|me|am|i|up|please|in|out|the|to)(?:\s+|(?![^\s.!?])))+",
 }
 
@@ -22,8 +22,8 @@ _SLOTS = {
 class CommandTable(Generic[T]):
     """Rows of words with alternatives (`a|b`), optional ones (`a?`), named ones (`act=a|b`), and slots.
 
-    `{rest}`, at the end of a row, takes everything that is left. Punctuation after a word means nothing;
-    after the last one, it is the slot `end`, and polite words mean nothing there.
+    A slot without a pattern, such as `{rest}`, takes everything that is left. Punctuation after a word means
+    nothing; after the last one, it is the slot `end`, and polite words mean nothing there.
     """
 
     def __init__(self, *rows: tuple[str, T], **slots: str) -> None:
@@ -56,7 +56,7 @@ def _compiled(pattern: str, slots: dict[str, str]) -> re.Pattern[str]:
         optional = word.removesuffix("}").endswith("?")
         if word[0] == "{":
             slot = word.strip("{}?")
-            one = f"(?P<{slot}>{slots[slot]})"
+            one = f"(?P<{slot}>{slots.get(slot, EVERYTHING)})"
         else:
             name, _, choices = word.removesuffix("?").rpartition("=")
             options = "|".join(map(re.escape, choices.split("|"))).replace("'", "['’]")

@@ -282,6 +282,8 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         "42 activity:design": TimeDraft(issue=42, activity="design"),
         "project:web": TimeDraft(project="web"),
         "login page": TimeDraft(comment="login page"),
+        "42 fixed 2h ago": TimeDraft(issue=42, comment="fixed 2h ago"),
+        "42 2 hours ago": TimeDraft(issue=42, comment="2 hours ago"),
         "1h30": TimeDraft(hours=Decimal("1.5")),
         "1h 30m stand-up": TimeDraft(hours=Decimal("1.5"), comment="stand-up"),
         "1h 30 42": TimeDraft(hours=Decimal(1), comment="30 42"),
