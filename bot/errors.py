@@ -11,22 +11,22 @@
     │   ├── WrongField          one field of a form is invalid; has the field's name
     │   └── StoredSecretError   a stored secret or saved input can't be decrypted
     └── ServiceError            a request to the service failed; has method, path, and status
-    │   ├── Unauthorized        401: the key is missing, wrong, or locked, or counts as anonymous
-    │   │   └── KeySuspended        the linked key was refused lately: background work waits
-    │   ├── Forbidden           403
-    │   ├── SwitchedOff         403 for /users/current: the service's REST API is turned off
-    │   ├── NotFound            404
-    │   ├── Refused             406, 409, 412, 422: with the service's own error messages
-    │   │   └── FilterIgnored       200: the service ignored a filter
-    │   ├── TooLarge            413: the request is too large for the service or its proxy
-    │   ├── TooManyRequests     429: with the requested wait
-    │   ├── ServiceBroken       5xx, or a response that is malformed or cut short
-    │   │   └── AnswerTooLarge  the response to a read exceeds the size limit
-    │   ├── Unreachable         the connection failed; nothing was sent
-    │   │   └── NoFreeConnection    too many requests in flight; nothing was sent
-    │   ├── TimedOut            a read got no response in time
-    │   ├── Redirected          3xx: never followed, so that the key stays with the service
-    │   └── OutcomeUnknown      a write was sent but not confirmed; it may have been applied
+        ├── Unauthorized        401: the key is missing, wrong, or locked, or counts as anonymous
+        │   └── KeySuspended        the linked key was refused lately: background work waits
+        ├── Forbidden           403
+        ├── SwitchedOff         403 for /users/current: the service's REST API is turned off
+        ├── NotFound            404
+        ├── Refused             406, 409, 412, 422: with the service's own error messages
+        │   └── FilterIgnored       200: the service ignored a filter
+        ├── TooLarge            413: the request is too large for the service or its proxy
+        ├── TooManyRequests     429: with the requested wait
+        ├── ServiceBroken       5xx, or a response that is malformed or cut short
+        │   └── AnswerTooLarge  the response to a read exceeds the size limit
+        ├── Unreachable         the connection failed; nothing was sent
+        │   └── NoFreeConnection    too many requests in flight; nothing was sent
+        ├── TimedOut            a read got no response in time
+        ├── Redirected          3xx: never followed, so that the key stays with the service
+        └── OutcomeUnknown      a write was sent but not confirmed; it may have been applied
 
 Errors that one module or feature raises are defined there. No error contains a key, a header, or a body.
 """

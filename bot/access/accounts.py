@@ -71,12 +71,6 @@ class Accounts:
             since = await changes_end(self.client, key, now, reported=True)
         await self.store.links.put(owner, key, user.id, full_name(user), since)
 
-    async def linked_as(self, owner: Owner) -> Link | None:
-        """The stored link, without verifying its key. None if there is none or it can't be decrypted."""
-        with suppress(errors.NotLinked):
-            return await self.store.links.required(owner)
-        return None
-
     async def background_link(self, owner: Owner) -> Link:
         """The stored link, for work that no user waits for. Raises NotLinked, KeyUnreadable, KeySuspended."""
         if self.check_departure:
@@ -142,7 +136,7 @@ class Accounts:
 
         async def watch(limit: asyncio.Timeout) -> None:
             await asyncio.sleep(self.timings.watch)
-            while await self.linked_as(owner):  # noqa: ASYNC110 - another process may have deleted it
+            while await self.store.links.get(owner):  # noqa: ASYNC110 - another process may have deleted it
                 await asyncio.sleep(self.timings.watch)
             limit.reschedule(asyncio.get_running_loop().time())
 

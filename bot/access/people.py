@@ -9,7 +9,7 @@ from bot.access.accounts import Session
 from bot.access.catalog import Catalogs
 from bot.access.name_matching import AmbiguousName, NameIndex, UnknownName
 from bot.access.projects import KnownProject
-from bot.errors import ServiceError, StoredSecretError, UserError
+from bot.errors import ServiceError, UserError
 from bot.service.client import Client
 from bot.service.models import Ref
 from bot.store.owner import Owner
@@ -55,10 +55,7 @@ class People:
 
     async def linked(self, slack_user: Owner) -> Ref:
         """The user that a Slack user is linked to. Raises UserError."""
-        try:
-            link = await self.store.links.get(slack_user)
-        except StoredSecretError:
-            link = None
+        link = await self.store.links.get(slack_user)
         if link is None:
             raise UserError(
                 "That person hasn't linked an account. Ask them to type `{/tracker link}`, or use their name "

@@ -129,23 +129,20 @@ class Client:
         Raises FilterIgnored.
         """
         call = read_page("list_issues", ISSUES, filters.to_params(), offset, limit)
+        page = await self._transport.send(key, call, lambda answer: answer.page("issues", models.Issue))
+        for issue in page.items:
+            if ignored := filters.mismatch(issue):
+                raise FilterIgnored("GET", ISSUES, ignored)
+        if limit == 1:
+            return page
 
-        def read(answer: Answer) -> models.Page[models.Issue]:
-            page = answer.page("issues", models.Issue)
-            for issue in page.items:
-                if ignored := filters.mismatch(issue):
-                    raise FilterIgnored("GET", ISSUES, ignored)
-            if limit == 1:
-                return page
-            cut = [
-                issue.model_copy(update={"description": issue.description[:LONGEST_DESCRIPTION]})
-                if issue.description and len(issue.description) > LONGEST_DESCRIPTION
-                else issue
-                for issue in page.items
-            ]
-            return replace(page, items=tuple(cut))
-
-        return await self._transport.send(key, call, read)
+        cut = [
+            issue.model_copy(update={"description": issue.description[:LONGEST_DESCRIPTION]})
+            if issue.description and len(issue.description) > LONGEST_DESCRIPTION
+            else issue
+            for issue in page.items
+        ]
+        return replace(page, items=tuple(cut))
 
     def iter_issues(self, key: SecretStr, filters: IssueFilters) -> AsyncGenerator[models.Issue, None]:
         """Yield all issues in the order of their IDs, ignoring the filters' sort order; see `pagination`.

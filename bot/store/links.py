@@ -54,26 +54,25 @@ class Links:
     vault: Vault
     notices: Notices
 
-    async def get(self, owner: Owner) -> Link | None:
-        """Return the owner's link, or None. Raises StoredSecretError if its key can't be decrypted."""
+    async def required(self, owner: Owner) -> Link:
+        """Return the link of a user who must have one. Raises NotLinked, KeyUnreadable."""
         row = await self.database.one(LINK, **owner.columns)
         if row is None:
-            return None
-        key = self.vault.decrypt(owner, row.encrypted_key)
+            raise NotLinked
+        try:
+            key = self.vault.decrypt(owner, row.encrypted_key)
+        except StoredSecretError as error:
+            raise KeyUnreadable from error
         refusals = None
         if row.refused_since:
             refusals = Refusals(row.refused_since, row.refused_at)
         return Link(owner, key, row.service_user_id, row.name, row.linked_at, row.encrypted_key, refusals)
 
-    async def required(self, owner: Owner) -> Link:
-        """Return the link of a user who must have one. Raises NotLinked, KeyUnreadable."""
-        try:
-            link = await self.get(owner)
-        except StoredSecretError as error:
-            raise KeyUnreadable from error
-        if link is None:
-            raise NotLinked
-        return link
+    async def get(self, owner: Owner) -> Link | None:
+        """Return the owner's link; None if there is none, or its key can't be decrypted."""
+        with suppress(NotLinked):
+            return await self.required(owner)
+        return None
 
     async def user_id(self, owner: Owner) -> int | None:
         """The ID of the owner's account in the service; None if they aren't linked."""

@@ -79,7 +79,7 @@ async def test_failures_of_the_service_leave_the_link(accounts: Accounts, client
     with pytest.raises(Unreachable):
         await in_a_block(accounts, client)
 
-    assert await accounts.linked_as(OWNER) is not None
+    assert await accounts.store.links.get(OWNER) is not None
 
 
 async def test_a_check_that_breaks_after_a_refused_one_is_no_refusal(accounts: Accounts, wire: Wire) -> None:

@@ -45,7 +45,7 @@ class AccountHandlers:
         )
 
     async def account(self, reply: Reply) -> None:
-        link = await self.accounts.linked_as(reply.owner)
+        link = await self.store.links.get(reply.owner)
         await reply.privately(views.account(reply.wording, link.name if link else None))
 
     async def open_link(self, reply: Reply) -> None:
@@ -72,7 +72,7 @@ class AccountHandlers:
         owner = Owner.named(job.content)
 
         async def ready() -> Message | None:
-            link = await self.accounts.linked_as(owner)
+            link = await self.store.links.get(owner)
             return views.key_refused(self.platform.wording) if link and link.refusals else None
 
         post = Post(owner=owner, channel_id=owner.user_id, mark=job.key)
@@ -82,7 +82,7 @@ class AccountHandlers:
     async def link_pressed(self, press: ButtonPress[LinkAccount], reply: Reply) -> JSON | None:
         """Open the form, which resumes the saved request; resume it now if the user has linked since."""
         saved_id = press.button.saved or None
-        link = await self.accounts.linked_as(reply.owner) if saved_id else None
+        link = await self.store.links.get(reply.owner) if saved_id else None
         if saved_id and link and not link.refusals:
             if (waits := await reply.saved(ResumeRequest, saved_id)) is None:
                 raise ActionExpired

@@ -58,7 +58,7 @@ class HomeHandlers:
 
     async def _stored(self, owner: Owner) -> StoredItems | None:
         """The user's items in the bot's database. None if they aren't linked."""
-        link = await self.accounts.linked_as(owner)
+        link = await self.store.links.get(owner)
         if link is None:
             return None
         created = await self.store.created_issues.latest(owner, CREATED)

@@ -78,7 +78,7 @@ class LinkHandlers:
         for link in about.get("links") or ():
             if number := issue_number(reply.wording.base_url, str(link.get("url"))):
                 urls.setdefault(number, link["url"])
-        if not urls or await self.parts.accounts.linked_as(reply.owner) is None:
+        if not urls or await self.parts.store.links.get(reply.owner) is None:
             return
 
         if await self.conversations.why_not_share(reply.slack, reply.owner.team_id, channel) is not None:

@@ -79,7 +79,7 @@ class TrackerHandlers:
         """The bot was invited to a channel: tell the person who did that, alone, what to do first."""
         team, channel_id = reply.owner.team_id, str(event.event["channel"])
         inviter = replace(reply.owner, user_id=str(event.event["inviter"]))
-        linked = await self.parts.accounts.linked_as(inviter) is not None
+        linked = await self.parts.store.links.get(inviter) is not None
         if not (linked or (await reply.profile(inviter.user_id)).works_with(inviter)):
             return
         named = await self.parts.store.channels.default_project(Channel(team, channel_id)) is not None

@@ -15,7 +15,7 @@ from bot.access.access import Access
 from bot.access.accounts import Session, full_name
 from bot.access.name_matching import pick
 from bot.access.people import Who
-from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, StoredSecretError, UserError
+from bot.errors import Forbidden, KeyUnreadable, NotFound, NotLinked, OutcomeUnknown, ServiceError, UserError
 from bot.service.inputs import NewUser, UserChanges
 from bot.service.models import User
 from bot.store.owner import Owner
@@ -63,16 +63,16 @@ class Users:
     async def require_unlinked(self, slack_user: Owner) -> None:
         """Raise UserError if the Slack user is linked. Only they can replace their own link."""
         try:
-            link = await self.store.links.get(slack_user)
-            known = f" as {link.name}" if link else None
-        except StoredSecretError:
+            known = f" as {(await self.store.links.required(slack_user)).name}"
+        except KeyUnreadable:
             known = ""
-        if known is not None:
-            raise UserError(
-                "That person is already linked{known}, and only they can change that. To create an account "
-                "that isn't linked to anyone, type `{/tracker user new}`.",
-                known=known,
-            )
+        except NotLinked:
+            return
+        raise UserError(
+            "That person is already linked{known}, and only they can change that. To create an account "
+            "that isn't linked to anyone, type `{/tracker user new}`.",
+            known=known,
+        )
 
     async def create(
         self, owner: Owner, details: UserProfile, slack_user: Owner | None, *, by_mail: bool

@@ -4,6 +4,7 @@ slack_sdk's default retries every call whose connection broke, posts included, w
 It also follows redirects, and some of them carry the request along with its secrets.
 """
 
+from copy import copy
 from http import HTTPStatus
 from typing import Any
 
@@ -63,19 +64,19 @@ async def _refuse(_session: object, _context: object, about: aiohttp.TraceReques
 
 
 def without_retries(slack: AsyncWebClient) -> AsyncWebClient:
-    return for_team(slack, slack.token, slack.default_params.get("team_id"), retries=False)
+    once = copy(slack)
+    once.retry_handlers = []
+    return once
 
 
-def for_team(
-    slack: AsyncWebClient, token: str | None, team_id: str | None, *, retries: bool = True
-) -> AsyncWebClient:
+def for_team(slack: AsyncWebClient, token: str | None, team_id: str | None) -> AsyncWebClient:
     """A client like this one with a team's token; for an organization's token Slack also needs the team."""
     return AsyncWebClient(
         token=token,
         base_url=slack.base_url,
         session=slack.session,
         team_id=team_id,
-        retry_handlers=slack.retry_handlers if retries else [],
+        retry_handlers=slack.retry_handlers,
     )
 
 
