@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import ChannelRow
+
+SETTINGS = select(ChannelRow.project_id, ChannelRow.emoji).where(
+    ChannelRow.team_id == bindparam("team_id"), ChannelRow.channel_id == bindparam("channel_id")
+)
 
 
 @dataclass(frozen=True)
@@ -25,18 +29,16 @@ class Channels:
     database: Database
 
     async def default_project(self, channel: Channel) -> int | None:
-        statement = select(ChannelRow.project_id).filter_by(**vars(channel))
-        number: int | None = await self.database.scalar(statement)
-        return number
+        row = await self.database.one(SETTINGS, **vars(channel))
+        return row.project_id if row else None
 
     async def set_default(self, by: Owner, channel: Channel, project_id: int | None) -> None:
         await self._set(by, channel, project_id=project_id)
 
     async def emoji(self, channel: Channel) -> str | None:
         """The name of the emoji that creates issues in a channel."""
-        statement = select(ChannelRow.emoji).filter_by(**vars(channel))
-        name: str | None = await self.database.scalar(statement)
-        return name
+        row = await self.database.one(SETTINGS, **vars(channel))
+        return row.emoji if row else None
 
     async def set_emoji(self, by: Owner, channel: Channel, emoji: str | None) -> None:
         await self._set(by, channel, emoji=emoji)

@@ -366,11 +366,12 @@ class Jobs:
         await self.database.delete_in_batches(JobRow, and_(not_(to_do), JobRow.at < now - RETENTION))
 
     def _claim(self, key: str, kept: timedelta | None, by: Owner | None, connection: Connection) -> Job:
-        now, me = connection.execute(self.processes.clock).scalar_one(), self.processes.name
+        me = self.processes.name
         mine = {"state": State.HELD, "holder": me, "by": by and by.name}
-        added = self.database.insert(JobRow).values(key=key, at=now, **mine)
-        if connection.scalar(added.on_conflict_do_nothing().returning(JobRow.key)):
+        if connection.scalar(self._adding, {"key": key, **mine}):
             return Job(key, won=True)
+
+        now = connection.execute(self.processes.clock).scalar_one()
         dead = self.processes.dead(JobRow.holder, now).label("dead")
         statement = select(JobRow, dead).where(JobRow.key == key).with_for_update()
         row = connection.execute(statement).one_or_none()
