@@ -47,6 +47,7 @@ class Sandbox:
         self._port = port
         self._service_port = service_port
         self._closing = AsyncExitStack()
+        self._reading = asyncio.Lock()
 
     @property
     def url(self) -> str:
@@ -105,6 +106,7 @@ class Sandbox:
         self._closing.push_async_callback(self.bot.stop, SECONDS_TO_FINISH)
         await self._link_accounts()
         self.workspace.show_links(self._linked_users)
+        self._closing.push_async_callback(self._hide_links)
         await self._set_default_projects()
         await self._add_feed()
 
@@ -139,8 +141,15 @@ class Sandbox:
 
     async def _linked_users(self) -> set[str]:
         people = [user.id for user in self.workspace.state.users.values() if user.is_choice]
-        links = [await self.bot.store.links.get(self._owner(person)) for person in people]
+        async with self._reading:
+            links = [await self.bot.store.links.get(self._owner(person)) for person in people]
         return {link.owner.user_id for link in links if link}
+
+    async def _hide_links(self) -> None:
+        """Before the database closes: the page is served until the bot has stopped."""
+        self.workspace.show_links(None)
+        async with self._reading:
+            pass
 
     def _owner(self, slack_id: str) -> Owner:
         return Owner(None, self.workspace.state.team.id, slack_id)

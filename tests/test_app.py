@@ -11,6 +11,7 @@ from bot.config import Settings
 from bot.sandbox.people import PEOPLE
 from bot.store.owner import Owner
 from bot.store.vault import Vault
+from tests.support.reading import until_so
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -31,6 +32,25 @@ async def test_the_sandbox_bot_uses_only_socket_mode(sandbox: Sandbox) -> None:
             assert await answer.json() == {"ready": True, "database": True, "slack": True, "service": True}
         async with session.post(f"{url}/slack/events") as answer:
             assert answer.status == 404
+
+
+async def test_the_page_can_be_read_until_the_sandbox_has_stopped() -> None:
+    sandbox, statuses = Sandbox(port=0, service_port=0), list[int]()
+    await sandbox.start()
+
+    async def poll(page: aiohttp.ClientSession) -> None:
+        while True:
+            async with page.get(f"{sandbox.url}page/state") as response:
+                statuses.append(response.status)
+
+    async with aiohttp.ClientSession() as page:
+        polling = asyncio.create_task(poll(page))
+        await until_so(lambda: statuses)
+        await sandbox.stop()
+        with pytest.raises(aiohttp.ClientError):
+            await polling
+
+    assert set(statuses) == {200}, statuses[-3:]
 
 
 async def test_in_flight_work_finishes_or_is_canceled_after_the_grace_period(sandbox: Sandbox) -> None:

@@ -93,8 +93,11 @@ class Workspace:
         """Return whether the app has an open Socket Mode connection (always true for HTTP)."""
         return self._delivery.connected
 
-    def show_links(self, linked: Linked) -> None:
-        """Show on the page who has linked an account; the page calls `linked` on each refresh."""
+    def show_links(self, linked: Linked | None) -> None:
+        """Show on the page who has linked an account; the page calls `linked` on each refresh.
+
+        None shows it for nobody.
+        """
         self._page.linked = linked
 
     def deactivate(self, user_id: str) -> None:
