@@ -79,11 +79,6 @@ class DigestRun:
         return self.digest.owner
 
     @property
-    def asked(self) -> bool:
-        """Whether a user requested the run, outside the schedule."""
-        return self.progress.asked is not None
-
-    @property
     def post(self) -> Post:
         mark = f"{MARK}:{self.digest.id}:{self.due_at.isoformat()}"
         return Post(owner=self.owner, channel_id=self.digest.channel_id, mark=mark)
@@ -106,7 +101,7 @@ class DigestRun:
             now=now,
             missed=self.missed,
             periods=tuple(history[end] for end in ends) if comparable else (),
-            asked=self.asked,
+            asked=self.progress.asked is not None,
         )
 
 
@@ -294,7 +289,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
     def _if_nothing(self, run: DigestRun, content: Content) -> Again | None:
         """What becomes of a run that has nothing to post."""
         nothing = not content.issues and not content.too_large
-        if nothing and (run.asked or not run.digest.plan.empty):
+        if nothing and (run.progress.asked or not run.digest.plan.empty):
             return self._finished(run, RunResult.EMPTY, content.coverage)
         return None
 
@@ -343,7 +338,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             history=_history(digest, coverage, now),
         )
         self._record(run, result, outcome, issues=len(coverage.covered))
-        due = run.progress.due if run.asked else next_due(digest, now)
+        due = run.progress.due if run.progress.asked else next_due(digest, now)
         return replace(_again(due, coverage.left_out), also=also)
 
     def _record(self, run: DigestRun, result: RunResult, outcome: str = "", **more: object) -> None:

@@ -254,6 +254,7 @@ async def test_overlapping_feeds_of_a_channel_post_a_new_issue_once(
     assert f"Alarm {number - 1}" in text_of({"blocks": post.blocks})
 
 
+@pytest.mark.usefixtures("url")
 @pytest.mark.parametrize("batches", [(1,), (6, 5)])
 async def test_what_a_paused_feed_had_found_is_posted_by_an_overlapping_one(
     digests: Digests, batches: tuple[int, ...]
