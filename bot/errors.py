@@ -45,6 +45,8 @@ class BotError(Exception):
     """
 
     says: ClassVar[str] = ""
+    offers: ClassVar[str] = ""
+    """The label of the button that runs the correction; by default *Use* with its name."""
 
     @property
     def correction(self) -> tuple[str, str] | None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date
 from enum import Enum
 
 from bot.errors import UnknownWord, UserError
@@ -22,18 +23,30 @@ from bot.slack.language.values import CommandContext, Help, ZoneUnknown
 from bot.spelling import GOVERNING, word_meant
 
 Act = Enum("Act", "EDIT_LAST SHOW_TOTALS")
-"""Edits or deletes the user's latest entry; shows what they logged."""
+"""Edits or deletes the user's latest entry; shows what they logged today and this week."""
+
+
+@dataclass(frozen=True)
+class ShowTotal:
+    """Shows what the user logged in a period."""
+
+    since: date
+    until: date
 
 
 @dataclass(frozen=True)
 class WhoLogged:
-    """`who logged time on 12`."""
+    """`who logged time on 12`, or a question about other people's time."""
 
-    issue: int
+    issue: int | None
 
 
 class OnlyLastEntry(UserError):
-    says = "To change or delete your last entry, type `{/timelog} edit` on its own."
+    says = (
+        "To change or delete an earlier entry, choose “Edit” where I confirmed it. Your last one opens with "
+        "`{/timelog} edit`."
+    )
+    offers = "Edit last entry"
     text: str
 
     @property
@@ -49,31 +62,43 @@ class Misread:
     error: UserError
 
 
-TimelogRequest = TimeToLog | TimeDraft | Misread | WhoLogged | Act | Help
+TimelogRequest = TimeToLog | TimeDraft | Misread | WhoLogged | Act | ShowTotal | Help
 """A draft opens the form."""
 OPTIONS = ("project", "activity", "on")
 LINK = "for|on|to|in|issue"
 ALSO = AND | {"or", "/"}
 MEANINGLESS = frozenset({*DASHES, ":", "please", "pls", "plz"})
 """Words that mean nothing before or after a comment."""
-LOGGING = frozenset({"log", "add", "track", "spent", "i", "i've", "worked", "book", "please", "pls"})
+LOGGING = frozenset(
+    {"log", "add", "track", "spent", "i", "i've", "worked", "book", "forgot", "please", "pls"}
+)
 """Words that only say that time is logged, before the rest."""
 DELETING = (["delete"], ["remove"], ["undo"])
-SPENDING = frozenset({"i", "i've", "spent", "worked", "logged", "took", "me", "on", "it"})
+SPENDING = frozenset({"i", "i've", "spent", "worked", "logged", "took", "me", "on", "it", "for"})
 """Words that say nothing if they are the whole comment."""
 _CALENDAR = f"(?:{'|'.join(sorted(CALENDAR, key=len, reverse=True))})"
 _FEW = r"[^\s#\"“”„‟«»]+(?:\s+[^\s#\"“”„‟«»]+){0,4}?"  # no quotes: what they hold is a comment
-_ABOUT = CommandTable[Act | Help | None](
+_ASKED = (
+    "how|much|many|hours|time|did|have|i|log|logged|work|worked|spent|my|totals|total|sum|so|far|what|show|me|the|on|in|"
+    "for|during|of|entries|list"
+)
+_TIMES = rf"today|yesterday|(?:last|past)\s+[0-9]+|(?:this|last|past)|(?:day|week|month|year)s?|{_CALENDAR}"
+_ABOUT = CommandTable[Act | Help | str](
     ("help", Help()),
     ("edit|change|delete|remove|undo {last?}", Act.EDIT_LAST),
-    ("edit {rest}", None),
-    ("delete|remove|undo {duration} {rest?}", None),
-    ("who {rest?} {issue}", None),
+    ("edit {rest}", "entry"),
+    ("change|update|delete|remove {entry}", "entry"),
+    ("delete|remove|undo {duration} {rest?}", "entry"),
+    ("who {rest?} {issue}", "others"),
     ("{totals}", Act.SHOW_TOTALS),
+    ("{others}", "others"),
+    ("start|stop|begin|pause the|a? timer|working? on|for? {issue?}", "timer"),
     last=r"last.*|(?:(?:last|my|the|it|entry|time|one|latest|that)(?:\s+|\Z))+",
-    totals=r"(?=(?:how|what|show|list)\b|.*\b(?:today|week|totals?|entries)\b)(?:(?:how|much|many|hours|time|did|have|"
-    r"i|log|logged|work|worked|spent|today|yesterday|this|last|week|month|my|totals?|sum|so|far|what|show|me|the|on|"
-    r"entries|list)(?:[\s?!.,]+|\Z))+",
+    entry=r"(?:.*\s)?(?:entry|entries|(?:my|today['’]s|yesterday['’]s) hours)(?![^\s.,!?]).*",
+    totals=rf"(?=(?:how|what|show|list)\b|.*\b(?:today|week|month|totals?|entries)\b)"
+    rf"(?:(?:{_ASKED}|{_TIMES})(?:[\s?!.,]+|\Z))+",
+    others=r"(?:how|what|much|many|hours|time|\s)+(?:did|has|does)\s+(?!i\b)\S+(?:\s+\S+)?\s+(?:spend|spent|log|"
+    r"logged|work|worked|book|booked|track|tracked)\b.*",
 )
 _HALF = r"[0-9]{1,5} ?h(?:ours?)? [0-9]{1,2}"  # a duration at the end of a text, or before its issue
 _SLOTS = {
@@ -84,11 +109,13 @@ _SLOTS = {
     "certain": r"#[0-9]{1,9}[:,]?(?!\S)|[0-9]{1,9}[:,]?(?!\S)(?!\s+(?![0-9]{4}-|[0-9]+\.[0-9]+\.)[0-9])",
     "comment": _FEW,
     "spent": WITH_UNIT,
+    "long": LONG,
 }
 _ON_ISSUE = shapes(
     f"{LINK}? {{issue}} for|about|around {{duration}} {{rest?}}",
     f"{{total}} {LINK} {LINK}? {{issue}} {{rest?}}",
     "{duration} {certain} {rest?}",
+    "{long} {certain} {rest?}",
     f"{LINK}? {{duration}} {{rest?}}",
     f"{LINK}? {{issue}} {{amount}} {{rest?}}",
     f"{LINK}? {{issue}} {{comment}} {{spent}} {{rest?}}",
@@ -96,17 +123,28 @@ _ON_ISSUE = shapes(
     **_SLOTS,
 )
 _ON_PROJECT = shapes("{issue} {duration} {rest?}", "{amount} {rest?}", "{comment} {spent} {rest?}", **_SLOTS)
+_ITS = rf"(?:(?:(?:on|for|last)\s+)?(?:#?[0-9]{{1,9}}|{_CALENDAR}|{dates.DAY_WORD}):?(?!\S))"
+_SEVERAL = re.compile(
+    rf"([^\"“”„‟«»]*?\S)(?:[,;]|\s(?:and|&|\+|plus|then))\s+"
+    rf"((?:(?:{_ITS}\s+){{1,2}}{WITH_UNIT}|{WITH_UNIT}\s+{_ITS}).*)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""An entry, and another one after it."""
 _BESIDE = shapes("{duration} {rest}", "{comment} {spent} {rest?}", **_SLOTS)
+_ONE = "Log one entry at a time"
+_OWN = "If it's an activity, choose it in the form. I log only your own time"
+_DAY = "Log one day at a time, such as `on friday`"
+_FOR = re.compile(r"for (\w+)", re.IGNORECASE)
 _MORE = CommandTable(
-    ("and|each|&|plus|daily|every|per {rest?}", "time"),
-    ("{list}", "time"),
-    ("{spent} {rest?}", "time"),
-    ("for {someone}", "time"),
-    ("for {day} {rest}", "day"),
-    ("{period} {rest?}", "day"),
-    ("{day}", "day"),
-    ("{day} {until} {rest?}", "day"),
-    ("{until} {day} {rest?}", "day"),
+    ("and|each|&|plus|daily|every|per {rest?}", _ONE),
+    ("{list}", _ONE),
+    ("{spent} {rest?}", _ONE),
+    ("for {someone}", _OWN),
+    ("for {day} {rest}", _DAY),
+    ("{period} {rest?}", _DAY),
+    ("{day}", _DAY),
+    ("{day} {until} {rest?}", _DAY),
+    ("{until} {day} {rest?}", _DAY),
     list=rf"(?:.*\S)?(?:,|\s(?:and|plus|\+))\s+{WITH_UNIT}.*",
     someone=r"@\S+|[^\W\d_]+",
     spent=WITH_UNIT,
@@ -160,12 +198,35 @@ def timelog_command(
         values.own_text(text, typist.base_url)
     if (row := _ABOUT.take(text.strip())) and not parsed.options:
         about, match = row
-        if about:
-            return about
-        if "issue" in match.groupdict():
-            return WhoLogged(values.issue_number(match["issue"]) or 0)
-        raise OnlyLastEntry(text.strip())
+        number = values.issue_number(match.groupdict("").get("issue", ""))
+        match about:
+            case "timer":
+                return Misread(TimeDraft(issue=number), _no_timer())
+            case "others":
+                return WhoLogged(number)
+            case "entry":
+                raise OnlyLastEntry(text.strip())
+            case Act.SHOW_TOTALS:
+                return _total(match["totals"], typist)
+            case Act() | Help():
+                return about
 
+    request = _logged(typed, typist, vocabulary)
+    several = _SEVERAL.fullmatch(text.strip())
+    if several and (not isinstance(request, TimeToLog) or several[2] in request.comment):
+        first = timelog_command(typed_time(several[1]), typist, vocabulary)
+        if isinstance(first, TimeToLog):
+            return Misread(
+                first,
+                UserError("I log one entry at a time, so I didn't log anything. The form has the first one."),
+            )
+    return request
+
+
+def _logged(
+    typed: TypedTime, typist: CommandContext, vocabulary: Vocabulary
+) -> TimeToLog | TimeDraft | Misread:
+    text, parsed = typed.text, typed.parsed
     problems: list[UserError] = []
     try:
         draft = _time(reading.time(typed.asked, vocabulary, typist.today), typist, problems)
@@ -179,6 +240,8 @@ def timelog_command(
             problems.insert(0, Question(as_typed(text)))
         elif more := _more(draft, parsed, typist):
             problems.insert(0, more)
+            if activity := _FOR.fullmatch(draft.comment):  # the form selects it if there is such an activity
+                draft = draft.model_copy(update={"activity": draft.activity or activity[1]})
 
     word = parsed.plain if draft.comment and len(parsed.words) == 1 and not parsed.options else ""
     if near := word_meant(word, _ABOUT.verbs):
@@ -196,13 +259,26 @@ def _more(request: TimeToLog, parsed: Parsed, typist: CommandContext) -> UserErr
     if not request.comment:
         return _either_day([plain(word) or "" for word in parsed.words], typist)
     row = _MORE.take(request.comment)
-    if row and not (row[0] == "day" and "on" in parsed.options):
+    if row and not (row[0] is _DAY and "on" in parsed.options):
         return UserError(
-            "I'm not sure what “{text}” means here, so I didn't log anything. Log one day at a time for "
-            "yourself, such as `on friday`, or put the comment in quotes.",
+            "I'm not sure what “{text}” means here, so I didn't log anything. {instead}, or put the comment "
+            "in quotes.",
             text=request.comment,
+            instead=row[0],
         )
     return None
+
+
+def _total(text: str, typist: CommandContext) -> Act | ShowTotal:
+    named = " ".join(word for word in re.findall(r"\w+", text.lower()) if word not in _ASKED.split("|"))
+    if named in ("", "today", "week", "this week"):
+        return Act.SHOW_TOTALS
+    days = dates.days(named, typist.today, "past")
+    return ShowTotal(days.since or typist.today(), days.until or typist.today())
+
+
+def _no_timer() -> UserError:
+    return UserError("I don't have a timer. When you're done, log the time, such as `{/timelog} 42 1h30`.")
 
 
 def _either_day(words: Sequence[str], typist: CommandContext) -> UserError | None:
@@ -246,7 +322,7 @@ def _shaped(
     row = (_ON_PROJECT if draft.project else _ON_ISSUE).take(_text(parsed))
     slots = row[1].groupdict() if row else {}
     number = values.issue_number(slots.get("certain") or slots.get("issue") or "")
-    spent = next(filter(None, map(slots.get, ("total", "duration", "amount", "spent"))), None)
+    spent = next(filter(None, map(slots.get, ("total", "duration", "amount", "spent", "long"))), None)
     comment = _within(parsed, row[1], "comment", "rest") if row else parsed
 
     if number and draft.project:
@@ -267,7 +343,11 @@ def _shaped(
         problems.append(_unsure())
         amount = None
     if not amount:
-        comment = _within(parsed, row[1], *_SLOTS, "duration", "rest") if row and known else parsed
+        comment = (
+            _within(parsed, row[1], *_SLOTS.keys() - {"certain"}, "duration", "rest")
+            if row and known
+            else parsed
+        )
     return _dated(comment, draft.model_copy(update={"hours": amount}), typist, problems)
 
 

@@ -14,11 +14,10 @@ from bot.features.help import views as help_views
 from bot.features.issues.buttons import OpenTimeForm
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.publicity import Exposure, Publicity
-from bot.features.issues.views import open_buttons
 from bot.features.parts import Parts
 from bot.features.reading import vocabulary
 from bot.features.timelog import commands, views
-from bot.features.timelog.commands import Act, Misread, WhoLogged, may_name_project, timelog_command
+from bot.features.timelog.commands import Act, Misread, may_name_project, timelog_command
 from bot.features.timelog.guesses import Guesses
 from bot.features.timelog.timelog import (
     ActivityNeeded,
@@ -41,11 +40,10 @@ from bot.slack.outgoing import posting
 from bot.slack.outgoing.outcomes import NOT_ANNOUNCED, PostOutcome, not_posted
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import Block, Message, plain
+from bot.slack.surfaces.blocks import Message, plain
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, Destination, FormSubmission, Shortcut, SlashCommand
 from bot.slack.text.mrkdwn import prose
-from bot.slack.text.wording import Wording
 from bot.store.activity import Entry, Spent
 from bot.store.plans import EntryPost
 
@@ -113,15 +111,15 @@ class TimelogHandlers:
                     await self._confirm(reply, logged)
             case TimeDraft() as draft:
                 await self.open_form(reply, draft)
-            case WhoLogged(issue):
-                reply.fallback = partial(_open_issue, issue, reply.wording)
-                raise UserError(
-                    "I can't list other people's time. Issue #{issue} shows the sum.", issue=issue
-                )
+            case commands.WhoLogged(issue):
+                await reply.privately(views.time_of_others(issue, reply.wording))
             case Act.EDIT_LAST:
                 await self.open_entry(reply, None)
             case Act.SHOW_TOTALS:
                 await reply.privately(views.logged_so_far(await self._totals(reply)))
+            case commands.ShowTotal(since, until):
+                minutes = await self.timelog.access.store.time_entries.minutes(reply.owner, since, until)
+                await reply.privately(views.logged_in(minutes, since, until, reply.wording))
             case Help():
                 await reply.privately(help_views.of("timelog", reply.wording.command))
 
@@ -407,10 +405,6 @@ class TimelogHandlers:
         place = Destination.from_json(metadata.place)
         if not shown_in_form or (metadata.replace and place.channel_id):
             await reply.at(place).privately(confirmation, replace=metadata.replace)
-
-
-async def _open_issue(number: int, wording: Wording, _: BotError) -> Block | None:
-    return open_buttons(number, wording) if number else None
 
 
 def _another_reason(reply: Reply, needed: ActivityNeeded) -> str | None:

@@ -12,7 +12,7 @@ from bot.access.name_matching import pick
 from bot.access.projects import KnownProject
 from bot.errors import OutcomeUnknown, UserError
 from bot.features.issues.fields import typed_hours
-from bot.features.issues.views import format_hours, issue_field, post_menu
+from bot.features.issues.views import format_hours, issue_field, open_buttons, post_menu
 from bot.features.timelog.timelog import MINUTES, Loggable, LongDay, TimeDraft, TimeToLog
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
@@ -240,6 +240,25 @@ def logged_so_far(totals: tuple[int, int] | None) -> Message:
     text = f"You logged {today} today and {week} this week with Issue Bot."
     log = button("Log time", OpenEmptyTimeForm())
     return Message(text, (section(text), actions([log])))
+
+
+def logged_in(minutes: int, since: date, until: date, wording: Wording) -> Message:
+    """What the user logged with the bot in a period."""
+    ends = dict.fromkeys(map(day, (since, until)))
+    text = f"Logged with Issue Bot: {_long(minutes) if minutes else 'nothing'} · {' – '.join(ends)}"
+    return Message(text, (section(text), actions([_time_page(wording)])))
+
+
+def time_of_others(issue: int | None, wording: Wording) -> Message:
+    text = "I can't show other people's time."
+    if issue:
+        text = f"{text} Issue #{issue} shows the sum."
+        return Message(text, (section(text), open_buttons(issue, wording)))
+    return Message(text, (section(text), actions([_time_page(wording)])))
+
+
+def _time_page(wording: Wording) -> Element:
+    return link_button(f"Open time in {wording.service}", f"{wording.base_url}/time_entries")
 
 
 def _totals(totals: tuple[int, int] | None, note: str) -> list[Block]:

@@ -115,7 +115,10 @@ def said_day(words: Sequence[Word], today: Today) -> SaidDay | None:
             ):
                 continue
 
-            alone, typed = count == len(words), bare(_normal(" ".join(word.text for word in phrase)))
+            alone, typed = (
+                count == len(words),
+                bare(_normal(" ".join(word.text for word in phrase)).rstrip(":")),
+            )
             named = typed.removeprefix("for " if alone and typed.startswith("for ") else "on ")
             dated = named != typed
             here = {"anywhere": True, "first": at == 0 or dated, "alone": alone or dated}

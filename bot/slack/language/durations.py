@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from bot.errors import UserError
 
-MINUTES, DAY = 60, 24 * 60
+MINUTES, NOON, DAY = 60, 12, 24 * 60
 MAX_HOURS = Decimal(99_999)
 NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _HOURS, _MINS = r"(?:h|hrs?|hours?)", r"(?:m|mins?|minutes?)"
@@ -22,9 +22,12 @@ _IN_WORDS = re.compile(
 _HOURS_AND = re.compile(
     rf"\b([0-9]{{1,3}})\s?{_HOURS}\s+(?:and\s+)?([0-9]{{1,2}})\s?{_MINS}\b", re.IGNORECASE
 )
-_FROM_TO = re.compile(r"([0-9]{1,2})(?::([0-9]{2}))?[-–]([0-9]{1,2})(?::([0-9]{2}))?")
+_CLOCK = r"([0-9]{1,2})(?:[:.]([0-9]{2}))?(?:\s?([ap])\.?m)?"
+_FROM_TO = re.compile(rf"(?:from\s+)?{_CLOCK}(?:[-–]|\s(?:to|until|till|[-–])\s){_CLOCK}", re.IGNORECASE)
+_SURE = r"(?=from\s|[0-9.:]+\s?[ap]\.?m|(?=\S*:)[0-9.:]+[-–])"
+"""What a span of time begins with: elsewhere, `1:30 to 12` is a duration and an issue."""
 _FORMS = (
-    *(rf"(?=\S*:){_FROM_TO.pattern}", _IN_WORDS.pattern, _MINUTES.pattern),
+    *(rf"{_SURE}{_FROM_TO.pattern}", _IN_WORDS.pattern, _MINUTES.pattern),
     *(rf"[0-9]{{1,5}}\s*{_HOURS}\s*(?:and\s+)?[0-9]{{1,2}}\s*{_MINS}", rf"[0-9]{{1,5}}{_HOURS}[0-9]{{1,2}}"),
     rf"[0-9]{{1,5}}(?:[.,][0-9]{{1,4}})?\s*{_HOURS}",
 )
@@ -86,12 +89,18 @@ def hours(text: str, locale: str = "") -> Decimal:
 
 
 def _from_to(typed: str) -> Decimal | None:
-    """The hours in `9-11:30`; one of the times has minutes, else it could be two numbers."""
+    """The hours in `9-11:30` or `from 2pm to 3.15pm`; without minutes, it could be two numbers."""
     match = _FROM_TO.fullmatch(typed)
-    if match is None or not (match[2] or match[4]):
+    if match is None or not re.match(_SURE, typed, re.IGNORECASE):
         return None
-    start, end = (int(match[at]) * MINUTES + int(match[at + 1] or 0) for at in (1, 3))
+    start, end = _minutes(match[1], match[2], match[3] or match[6]), _minutes(*match.group(4, 5, 6))
     return Decimal(end - start) / MINUTES if start < end <= DAY else None
+
+
+def _minutes(hour: str, minute: str | None, half: str | None) -> int:
+    """The minutes since midnight."""
+    after = NOON * (half in ("p", "P"))
+    return (int(hour) % NOON + after if half else int(hour)) * MINUTES + int(minute or 0)
 
 
 def without_spans(text: str) -> str:

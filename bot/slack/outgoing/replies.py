@@ -381,7 +381,7 @@ class Reply:
             label = f"Run “{shortened(text, 60)}”"
         elif correction:
             text = corrected(asked.text, *correction)
-            label = f"Use {correction[1]}"
+            label = error.offers or f"Use {correction[1]}"
         if not text:
             return None
         again = ResumeRequest(payload=saveable(asked.payload | {"text": text}))

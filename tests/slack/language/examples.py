@@ -23,7 +23,7 @@ from bot.features.search.commands import OPTIONS as FILTERS
 from bot.features.search.commands import issues_command
 from bot.features.search.search import Query
 from bot.features.timelog.commands import Act as OnTime
-from bot.features.timelog.commands import timelog_command, typed_time
+from bot.features.timelog.commands import ShowTotal, WhoLogged, timelog_command, typed_time
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.features.tracker.commands import Act as OnTracker
 from bot.features.tracker.commands import TrackerRequest, tracker_command
@@ -303,7 +303,20 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         **same(logged("1.5", "Review"), "42 one and a half hours Review", "42 1h30: Review"),
         **same(logged("2", day=13), "42 2 days ago 2h", "42 2h 2d ago"),
         **same(OnTime.EDIT_LAST, "edit", "Delete", "undo"),
-        **same(OnTime.SHOW_TOTALS, "today", "list", "show my time", "what did I work yesterday?"),
+        **same(OnTime.SHOW_TOTALS, "today", "list", "show my time", "how much this week?"),
+        **{
+            text: ShowTotal(date(2026, *since), date(2026, *until))
+            for text, since, until in (
+                ("what did I work yesterday?", (7, 14), (7, 14)),
+                ("how many hours did I work last week?", (7, 6), (7, 12)),
+                ("show june", (6, 1), (6, 30)),
+                ("last month", (6, 1), (6, 30)),
+            )
+        },
+        **same(WhoLogged(None), "how much time did Dana spend on web", "what did Ben log today?"),
+        "who logged time on 12": WhoLogged(12),
+        **same(logged("1.25", "debugging"), "from 2pm to 3.15pm on 42 debugging", "42 2-3:15pm debugging"),
+        **same(logged("1.5"), "1:30 to 42", "1h30 on 42 for me", "9:00-10:30 on 42"),
         "Help": Help(),
     },
     "/digest": {

@@ -66,7 +66,7 @@ REFUSED: dict[str, dict[str, str]] = {
         **same("Mention one person", "user new @bo", "user new <@U2> <@U3>"),
         "user edit": "`/tracker user edit 5`",
     },
-    "/timelog": same("on its own", "edit 7", "remove 2h from 42"),
+    "/timelog": same("`/timelog edit`", "edit 7", "remove 2h from 42", "change today's entry on 42 to 2h"),
     "/digest": {
         **same("`kind:` can be", "add web daily 9 kind:old", "add web daily 9 kind:due stale:14d"),
         "add web daily 9 -traker:bug": "`-tracker:`",
@@ -142,6 +142,12 @@ MISREAD: dict[str, tuple[str, TimeDraft]] = {
         for comment in ("delete 2h", "didn't log 2h")
     },
     "42 9:00 2h": ("I'm not sure", logged("9", "2h")),
+    "42 1h for testing": ("If it's an activity", logged("1", "for testing", issue=42, activity="testing")),
+    "42 1h 11/25": ("one day at a time", logged("1", "11/25")),
+    "1d 42": ("How many hours is “1d”", TimeDraft(issue=42, comment="1d")),
+    **dict.fromkeys(("start 42", "start the timer on #42"), ("don't have a timer", TimeDraft(issue=42))),
+    **dict.fromkeys(("1h #42 and 2h #12", "42 1h, 12 2h"), ("one entry at a time", logged("1"))),
+    "forgot yesterday: 42 1h, today 2h": ("one entry at a time", logged("1", day=14)),
     "42 1h30 on 31.11.": ("`yesterday`", logged("1.5", "on 31.11.")),
     "42 1h30 date:mon": ("`on:`", logged("1.5", day=13)),
     "42 1h30 note:x": ("`activity:`", logged("1.5", "note:x")),
