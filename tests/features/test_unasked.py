@@ -17,6 +17,7 @@ from tests.support.written import written
 QUESTION = "looks like a question"
 UNCLEAR = "I don't recognize that command.*Create issue “"
 UNSURE = "I can't tell.*Open form"
+ONE_ENTRY = "one entry at a time.*Open form"
 FORM = "Here's the form.*Open form"
 REFUSED = "Open form"
 BOTH = "Change .* and .*Change both"
@@ -133,9 +134,9 @@ NUMBERS = {
     "2h for {n} people": UNSURE,
     "2h on {n} december": UNSURE,
     "9:00 {n}": UNCLEAR,
-    "1h on {n} then 2h on 13": UNSURE,
+    "1h on {n} then 2h on 13": ONE_ENTRY,
     "log 1h on {n} to 13": UNSURE,
-    "log {n} 1h, 13 2h": UNSURE,
+    "log {n} 1h, 13 2h": ONE_ENTRY,
     "{n} or 13 closed": REFUSED,
     "comment: {n} users want this": UNCLEAR,
     "status: {n} closed": UNCLEAR,

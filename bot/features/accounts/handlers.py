@@ -98,8 +98,9 @@ class AccountHandlers:
 
     async def ask_to_unlink(self, reply: Reply) -> None:
         """`/tracker logout`: asks first, because people may expect less of it."""
-        await self.store.links.required(reply.owner)
-        if unlink := await reply.running("Unlink account", "unlink"):
+        if await self.store.links.get(reply.owner) is None:
+            await reply.privately(views.link_offer(views.NOT_LINKED))
+        elif unlink := await reply.running("Unlink account", "unlink"):
             await reply.privately(views.unlink_question(reply.wording, unlink))
 
     async def unlink(self, reply: Reply) -> None:
@@ -107,8 +108,12 @@ class AccountHandlers:
             stopped = await self.store.digests.stop(reply.owner, None, Pause.KEY, tell_owner=False)
             await reply.privately(views.unlinked(reply.wording, stopped))
         else:
-            text = f"You haven't linked a {reply.wording.service} account."
-            await reply.privately(views.link_offer(text))
+            await reply.privately(views.link_offer(views.NOT_LINKED))
+
+    async def without_account(self, reply: Reply) -> None:
+        service = reply.wording.service
+        text = f"Ask a {service} administrator to create an account for you. Then link it to Slack."
+        await reply.privately(views.link_offer(text))
 
     async def whoami(self, reply: Reply) -> None:
         await reply.privately(views.whoami(await self.accounts.whoami(reply.owner)))

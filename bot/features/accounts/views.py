@@ -27,6 +27,7 @@ from bot.slack.text.wording import Wording
 KEY = "key"
 LINK = "Link account"
 NOT_A_KEY = "That isn't an API key. Copy it exactly as your account page shows it."
+NOT_LINKED = "Your account isn't linked, so there's nothing to unlink."
 NEXT = "After you link, I'll run: "
 
 

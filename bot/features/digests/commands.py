@@ -19,7 +19,8 @@ from bot.slack.language.keys import reject_key
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, checked, understand
 from bot.slack.language.questions import reject_question
-from bot.slack.language.tokens import UnclosedQuote, Word
+from bot.slack.language.rows import shapes
+from bot.slack.language.tokens import UnclosedQuote, Word, words
 from bot.slack.language.values import Help
 from bot.slack.text.wording import Wording
 from bot.spelling import SURE, series
@@ -76,6 +77,18 @@ class OnDigest:
     schedule: str = ""
 
 
+class PauseWithoutEnd(UserError):
+    """`pause until monday`."""
+
+    says = "A pause lasts until someone resumes the digest, so I didn't pause it. Pause it without an end?"
+    offers = "Pause digest"
+    end: str
+
+    @property
+    def correction(self) -> tuple[str, str]:
+        return self.end, ""
+
+
 DigestRequest = ListDigests | AddDigest | OnDigest | Help
 EXCLUSIONS: Mapping[FilterKind, str] = {kind: f"-{kind}" for kind in FILTER_KINDS}
 MORE = ("query", CUSTOM_FIELD)  # the filters that only the service applies
@@ -102,6 +115,10 @@ _TIME = re.compile(r"[0-9]{1,2}(?:[:.][0-9]{2}|\s?[ap]m)")
 _PLAIN = re.compile(r"[\w.-]+")
 _UNQUOTABLE = re.compile('["“”„‟«»`\n]')
 _SCHEDULE_WORDS, _PROJECT_WORDS = 12, 40
+_END = re.compile(r"(?:^|\s)((?:until|till|for|to|through)\s.*)", re.IGNORECASE | re.DOTALL)
+_ASKS = shapes("what|what's|whats|which|when|who|how|is|are {rest?}")
+_TWICE = re.compile(r"\b(?:twice|two times) (?:daily|(?:a|per|each|every) day)\b", re.IGNORECASE)
+_ALL = re.compile(r"\b(?:all|every|each)(?: the)? projects?\b", re.IGNORECASE)
 _SCHEDULE_LIKE = frozenset({"each", "monthly", "morning", "mornings", "yearly"})
 
 
@@ -132,6 +149,8 @@ def digest_command(
 
     Raises UserError, which never repeats a key that was typed.
     """
+    if _ASKS.take(parsed.plain) and _schedule_at(parsed.words, mistyped=False) == len(parsed.words):
+        return ListDigests()
     reject_question(parsed.text, parsed.words)
     parsed = parsed.with_fields(vocabulary.fields, vocabulary.problem)
     request = _request(replace(parsed, problems=()), list(parsed.problems), asker)
@@ -151,6 +170,13 @@ def _request(parsed: Parsed, problems: list[UserError], asker: Owner) -> DigestR
         return _add(parsed, problems, asker)
     if problems:
         raise problems[0]
+    if _TWICE.search(parsed.plain) or _ALL.search(parsed.plain):
+        problem = UserError(
+            "A digest covers one project, on a schedule such as `daily 9`, or `cron 0 9,16 * * *` for twice "
+            "a day. Add one for each project."
+        )
+        understood = _ALL.sub("", _TWICE.sub("cron 0 9,16 * * *", parsed.plain))
+        return _add(replace(parsed, words=words(understood)), [problem], asker)
     if command not in _KNOWN:
         raise values.unknown_word(command, _KNOWN, "digest")
     if parsed.options:
@@ -183,6 +209,8 @@ def _custom_fields(parsed: Parsed, _: str = CUSTOM_FIELD) -> tuple[FieldValue, .
 def _on_digest(word: str, parsed: Parsed) -> OnDigest:
     if word == "take" and parsed.plain.lower().split()[:1] == ["over"]:
         parsed = parsed.after(1)
+    if word == "pause" and (end := _END.search(parsed.plain)):
+        raise PauseWithoutEnd(end[1])
     words = [word.text for word in parsed.words if word.text.lower() not in _THE_ONE]
     act, names = _ACTS[word], [name.lower() for name in words]
     to = names.index("to") if act is DigestAction.CHANGE and "to" in names[:-1] else len(words)
@@ -229,8 +257,10 @@ def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
             return values.people(parsed, key, asker)
         return values.names(parsed, key)
 
-    kind, stale_days = given(_kind, "kind") or ("new", STALE_DAYS)
     schedule = _schedule(parsed.after(start), problems)
+    kind, stale_days = given(_kind, "kind") or ("new", STALE_DAYS)
+    if problems and not parsed.options.keys() & {"kind", "stale"}:  # the form opens with what was understood
+        kind = next(filter(None, map(_KIND_WORDS.get, parsed.plain.lower().split())), kind)
     if schedule and schedule.text == LIVE and parsed.options.keys() & {"kind", "stale"}:
         problems.append(UserError("A live feed posts new issues. Leave out `kind:` and `stale:`."))
     filters = {kind: names for kind in FILTER_KINDS if (names := given(chosen, kind))}

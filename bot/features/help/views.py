@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from bot.features.issues.fields import FIELDS, FieldType
-from bot.slack.surfaces.blocks import Element, Message, button, context, section
+from bot.slack.surfaces.blocks import Element, Message, actions, button, context, section
 from bot.slack.surfaces.buttons import Button
-from bot.slack.text.mrkdwn import escape
+from bot.slack.text.mrkdwn import escape, prose
 
 *_OPTIONS, _DESCRIPTION = (
     f"{field.key}:yes" if field.kind is FieldType.FLAG else f"{field.key}:" for field in FIELDS.values()
@@ -107,6 +107,11 @@ def of(name: str, command: Callable[[str], str]) -> Message:
     """All examples and options of one command."""
     examples, options = _examples(name, command), escape(OPTIONS[name])
     return Message(f"{examples}\n{options}", (section(examples), context(options)))
+
+
+def beside_help(text: str) -> Message:
+    """A sentence, and *Help*."""
+    return Message(prose(text), (section(prose(text)), actions([help_button()])))
 
 
 def help_button() -> Element:

@@ -43,6 +43,13 @@ class Wordless:
 
 
 @dataclass(frozen=True)
+class Talk:
+    """Nothing to do, and what to reply."""
+
+    reply: str
+
+
+@dataclass(frozen=True)
 class Unclear:
     """No command: a new issue with this subject and description, or a search for the subject.
 
@@ -70,7 +77,7 @@ class IssueOfThread:
     person: str = ""
 
 
-Meant = RoutedCommand | Nothing | Wordless | Unclear | OfThread | IssueOfThread
+Meant = RoutedCommand | Nothing | Wordless | Talk | Unclear | OfThread | IssueOfThread
 LOG, ON, IT = "log|time|track|book|spent", "on|for|to|in|issue", "it|this|that"
 CHANGE = (
     "close|closed|done|resolve|resolved|reopen|assign|unassign|follow|unfollow|mute|unmute|watch|unwatch|mark|move|give|take|"
@@ -148,12 +155,18 @@ _TABLE = CommandTable[Row](
     ("who's {name}", ("tracker", "who is {name}")),
     ("who act=is|am {name}", ("tracker", "who {act} {name}")),
     ("act=notify|notifications {topics?}", ("tracker", "notify {topics}")),
+    (
+        "notify|alert|tell me when|if|about something|anything|someone|somebody|issues? {rest}",
+        ("tracker", "notify"),
+    ),
     ("turn|switch|stop on|off? the|my|all? notifications|notices on|off?", ("tracker", "notify")),
     (f"act={ACCOUNT} my? account|me?", ("tracker", "{act}")),
     ("log|sign in|out|off", ("tracker", "{all}")),
     ("my settings|account", ("tracker", "{all}")),
-    ("hi|hello|hey|thanks|thank you?", ("tracker", "help")),
+    ("hi|hello|hey", ("tracker", "help")),
+    ("{account}", ("tracker", "{all}")),
     ("what can you do", ("tracker", "help")),
+    account=r"(?:i|we)\s(?:don['’]?t\s)?have\s(?:no|an|any)\saccount\b.*",
     logged=r"(?:.*\s)?(?:log|logged|entry)(?![^\s.!?]).*",
     timed=TIMED,
     plain=r"(?=\S)",  # the first word isn't a label, as in `issue: …`
@@ -168,6 +181,16 @@ _TABLE = CommandTable[Row](
 _ASKS = CommandTable(
     (f"status|{'|'.join(QUESTION_WORDS)} {{rest?}}", ""),
     ("yes|no|ok|okay|sure|yep|nope|done|cool|great|fine|nice", ""),
+)
+UNDO = "To undo a change, choose “Undo” below its confirmation. It's there for ten minutes."
+_TALK = CommandTable(
+    ("thanks|thx|cheers|thank you? {rest?}", "You're welcome!"),
+    ("undo|revert that|it|this? please?", UNDO),
+    ("that's|this|that is? wrong|incorrect {rest?}", UNDO),
+    (
+        "are you a|an? human|bot|robot|real|person|ai",
+        "I'm a bot. I work with issues and time in your tracker.",
+    ),
 )
 _REMINDS = CommandTable(("remind|reminder {rest?}", ""), ("set|add|create a? reminder {rest?}", ""))
 LEADS = (
@@ -193,6 +216,8 @@ def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread
     while polite := _POLITE.take(text):
         text = polite[1]["rest"]
 
+    if talk := _TALK.take(text):
+        return Talk(talk[0])
     first, rest = [*text.split(maxsplit=1), ""][:2]
     word = first.lower().removeprefix("/").removeprefix(prefix).rstrip(":,!")
     if len(text) > COMMAND_LENGTH:
@@ -259,11 +284,11 @@ def leading(text: str, base_url: str) -> Iterator[tuple[str, RoutedCommand]]:
     if not is_reply(text):
         return
     words_in = [word.strip("?!.,") for word in text.lower().split()]
-    number = next(filter(None, (_number(word, base_url) for word in words_in)), None)
-    if number:
+    numbers = [*dict.fromkeys(filter(None, (_number(word, base_url) for word in words_in)))][:2]
+    for number in numbers:
         yield f"Show #{number}", RoutedCommand("issue", str(number))
-    if number and is_reminder(text):
-        yield f"Follow #{number}", RoutedCommand("issue", f"follow {number}")
+    if numbers and is_reminder(text):
+        yield f"Follow #{numbers[0]}", RoutedCommand("issue", f"follow {numbers[0]}")
     for label, words_of, run in LEADS:
         if set(words_of.split()).intersection(words_in):
             yield label, run

@@ -16,6 +16,7 @@ from bot.features.mentions.commands import (
     Nothing,
     OfThread,
     RoutedCommand,
+    Talk,
     Unclear,
     Wordless,
     is_reminder,
@@ -82,7 +83,9 @@ class MentionHandlers:
             case Nothing():
                 await reply.privately(help_views.overview(reply.wording.command))
             case Wordless():
-                await reply.privately(views.wordless())
+                await reply.privately(help_views.beside_help(views.WORDLESS))
+            case Talk(text):
+                await reply.privately(help_views.beside_help(text))
         return None
 
     async def _meant(self, message: UserMessage, reply: Reply, text: str) -> Meant:

@@ -74,11 +74,6 @@ def unclear(
     return Message(message, (section(message), *rows([*buttons, help_button()])))
 
 
-def wordless() -> Message:
-    message = prose(WORDLESS)
-    return Message(message, (section(message), actions([help_button()])))
-
-
 def thread_menu(job: str, thread_ts: str, issue: Issue | None, wording: Wording) -> Message:
     """Offers actions on a thread, saved as `job`, which may be about an issue."""
     about = f"This thread is about {title(issue, wording)}." if issue else ""

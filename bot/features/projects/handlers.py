@@ -46,14 +46,15 @@ class ProjectHandlers:
         projects = await self.projects.search(reply.owner, text)
         await reply.privately(views.projects(projects, text, reply.wording))
 
-    async def show(self, reply: Reply, name: str) -> None:
+    async def show(self, reply: Reply, name: str, *, members: bool = False) -> None:
+        """Show a project; if its `members` were asked for, say where they are listed."""
         try:
             project = await self.projects.show(reply.owner, name)
         except (AmbiguousName, UnknownName) as error:
             await self._offer(reply, error, ShowProject)
             return
         description = await reply.wording.mrkdwn(project.description)
-        await reply.privately(views.project(project, reply.wording, description))
+        await reply.privately(views.project(project, reply.wording, description, members=members))
 
     async def set_default(self, reply: Reply, name: str) -> None:
         channel = reply.own_channel

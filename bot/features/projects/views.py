@@ -64,7 +64,7 @@ def candidates(text: str, projects: Sequence[Ref], action: type[MakeDefault | Sh
     return Message(prose(text), (section(prose(text)), actions([offered])))
 
 
-def project(project: Project, wording: Wording, description: str) -> Message:
+def project(project: Project, wording: Wording, description: str, *, members: bool = False) -> Message:
     text = f"*{_link(project, wording)}*"
     blocks: list[Block] = [section(text), _facts(project)]
     if description:
@@ -78,6 +78,8 @@ def project(project: Project, wording: Wording, description: str) -> Message:
     blocks += fields(
         (label, cut(", ".join(line(ref.name) for ref in refs), 1500)) for label, refs in lists if refs
     )
+    if members:
+        blocks.append(context(f"I can't list its members. {line(wording.service)} shows them."))
     blocks.append(actions([_open_button(project, wording)]))
     return Message(text, tuple(blocks))
 

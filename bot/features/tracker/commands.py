@@ -16,7 +16,8 @@ from bot.store.owner import Owner
 
 Act = Enum(
     "Act",
-    "ACCOUNT LINK LINK_WITH_KEY UNLINK LOGOUT WHOAMI HELP PROJECTS PROJECT NEW_PROJECT "
+    "ACCOUNT NO_ACCOUNT HEALTH LANGUAGE LINK LINK_WITH_KEY UNLINK LOGOUT WHOAMI HELP "
+    "PROJECTS PROJECT MEMBERS NEW_PROJECT "
     "SHOW_DEFAULT CLEAR_DEFAULT SET_DEFAULT SHOW_EMOJI CLEAR_EMOJI SET_EMOJI SHOW_NOTICES SET_NOTICES "
     "MUTE UNMUTE USER NEW_USER EDIT_USER",
 )
@@ -53,6 +54,7 @@ _TABLE = CommandTable(
     ("log|sign in {talk?}", Act.LINK),
     ("whoami|me|who|who's|account|status {talk?}", Act.WHOAMI),
     ("help {talk?}", Act.HELP),
+    ("who|who's is|are? in|on {rest}", Act.MEMBERS),
     ("who|who's is|are? {rest}", Act.USER),
     ("unlink {rest}", Act.UNLINK),
     ("logout {rest}", Act.LOGOUT),
@@ -70,11 +72,17 @@ _TABLE = CommandTable(
     (f"{_EMOJI} {{rest}}", Act.SET_EMOJI),
     (_NOTIFY, Act.SHOW_NOTICES),
     (f"{_NOTIFY} {{rest}}", Act.SET_NOTICES),
+    (f"turn|switch|stop|disable on|off? the|my|all? {_NOTIFY} on|off?", Act.SHOW_NOTICES),
     ("mute {issue}", Act.MUTE),
     ("unmute {issue}", Act.UNMUTE),
     (f"{_USER} {_NEW} {{rest?}}", Act.NEW_USER),
     (f"{_USER} edit|change|update {{rest?}}", Act.EDIT_USER),
     (f"{_USER} {{rest?}}", Act.USER),
+    ("is it|everything|tracker up|down|working|ok|okay|broken|slow", Act.HEALTH),
+    ("{accountless}", Act.NO_ACCOUNT),
+    ("{language}", Act.LANGUAGE),
+    accountless=r"(?:i|we)\s.*(?:no|don['’]?t have|need|without)\s(?:(?:an?|any)\s)?(?:\S+\s)?account\b.*",
+    language=r"(?:.*\s)?(?:language|locale|english|german|french|spanish)(?![^\s.,!?]).*",
 )
 _ALONE = {Act.UNLINK: "unlink", Act.LOGOUT: "logout", Act.WHOAMI: "whoami", Act.HELP: "help"}
 _WRITES = (
@@ -121,7 +129,7 @@ def tracker_command(text: str, asker: Owner) -> TrackerRequest:
         return TrackerRequest(act, mentioned=next(iter(mentioned), None))
     if act is Act.EDIT_USER or (act is Act.USER and rest.words):
         return TrackerRequest(act, who=_who(rest, "user edit" if act is Act.EDIT_USER else "user", asker))
-    return TrackerRequest(act, rest.text)
+    return TrackerRequest(act, rest.text.rstrip("?") if act is Act.MEMBERS else rest.text)
 
 
 def _who(args: Parsed, command: str, asker: Owner) -> Who:

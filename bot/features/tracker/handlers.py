@@ -1,5 +1,6 @@
 """Routes `/tracker` to the handlers of accounts, projects, users and emoji."""
 
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -31,6 +32,9 @@ class TrackerHandlers:
         self.notices = parts.shared(NoticeHandlers)
         self.alone = {
             Act.ACCOUNT: self.accounts.account,
+            Act.NO_ACCOUNT: self.accounts.without_account,
+            Act.HEALTH: self.health,
+            Act.LANGUAGE: self.language,
             Act.LINK: self.accounts.open_link,
             Act.UNLINK: self.accounts.unlink,
             Act.LOGOUT: self.accounts.ask_to_unlink,
@@ -42,9 +46,10 @@ class TrackerHandlers:
             Act.SHOW_NOTICES: self.notices.show,
             Act.HELP: self.help,
         }
-        self.with_text = {
+        self.with_text: Mapping[Act, Callable[[Reply, str], Awaitable[None]]] = {
             Act.PROJECTS: self.projects.list_projects,
             Act.PROJECT: self.projects.show,
+            Act.MEMBERS: partial(self.projects.show, members=True),
             Act.NEW_PROJECT: self.projects.open_form,
             Act.SET_DEFAULT: self.projects.set_default,
             Act.SET_EMOJI: self.emoji.turn_on,
@@ -85,6 +90,17 @@ class TrackerHandlers:
         named = await self.parts.store.channels.default_project(Channel(team, channel_id)) is not None
         message = greeting(reply.wording, channel_id, linked=linked, named=named)
         await privately(reply.slack, Destination(channel_id), inviter.user_id, message)
+
+    async def health(self, reply: Reply) -> None:
+        await self.parts.accounts.whoami(reply.owner)
+        await reply.privately(
+            help_views.beside_help(f"{reply.wording.service} is up. It answered me just now.")
+        )
+
+    async def language(self, reply: Reply) -> None:
+        await reply.privately(
+            help_views.beside_help(f"I speak English only. Names come from {reply.wording.service}.")
+        )
 
     async def help(self, reply: Reply) -> None:
         await reply.privately(help_views.overview(reply.wording.command))

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from bot.sandbox.tracker.data import User
 from bot.store.owner import Owner
 from tests.support.office import TEAM, Office
@@ -110,3 +112,11 @@ async def test_never_repeats_a_key_typed_in_any_command(office: Office, ana: Per
         assert "Open form" not in str((await ben.ask(f"/{typed} {KEY}"))["blocks"]), typed
 
     assert KEY not in str(office.workspace.calls)
+
+
+@pytest.mark.parametrize("typed", ["disconnect me", "logout", "unlink"])
+async def test_there_is_nothing_to_unlink_without_a_link(ben: Person, typed: str) -> None:
+    answer = await ben.ask(f"/tracker {typed}")
+
+    assert "Your account isn't linked, so there's nothing to unlink." in answer["text"]
+    assert button_saying(answer["blocks"], "Link account")

@@ -320,7 +320,7 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         "Help": Help(),
     },
     "/digest": {
-        **same(ListDigests(), "", "List"),
+        **same(ListDigests(), "", "List", "what's set up here?", "which digests are there"),
         "help": Help(),
         "now": OnDigest(DigestAction.NOW),
         "now 3": OnDigest(DigestAction.NOW, 3),

@@ -75,6 +75,7 @@ REFUSED: dict[str, dict[str, str]] = {
         "remov 3": "Try `/digest help`",  # never offered for a slip
         "list all": "Type `/digest list` on its own",
         "pause 3 4": "`/digest pause 3`",
+        **same("A pause lasts until someone resumes", "pause until monday", "pause webshop for two weeks"),
         "now 0": "`/digest now 3`",
         "pause 3 tz:UTC": "Leave out `tz:`",
         "add web daily 9 project:web": "named the project twice",
