@@ -57,13 +57,14 @@ class PreviewForm(Button):
 
 class DigestButton(Button):
     """`owner` is the digest's owner whom the confirmation named; `agreed` is the non-public project that the
-    user agrees to show.
+    user agrees to show; `schedule` is the new one, as typed.
     """
 
     digest: Number
     owner: str = ""
     personal: bool = False
     agreed: Number | None = None
+    schedule: str = ""
 
 
 class PreviewDigest(DigestButton):

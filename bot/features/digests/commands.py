@@ -242,6 +242,16 @@ def _personal(parsed: Parsed, problems: list[UserError]) -> AddDigest | OnDigest
 
 
 def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
+    at = next((n for n, word in enumerate(parsed.words) if re.match(r"#\D", word.text)), None)
+    if at is not None:
+        problems.append(
+            UserError(
+                "I post where you type the command. Type it in {channel}, or choose the channel in the form.",
+                channel=parsed.words[at].text,
+            )
+        )
+        before = 1 if parsed.words[at - 1 : at] and parsed.words[at - 1].text.lower() in ("to", "in") else 0
+        parsed = parsed.without(at - before, before + 1)
     start = _schedule_at(parsed.words)
     project = _project(parsed, start)
     given = partial(_given, parsed, problems)

@@ -52,7 +52,9 @@ class DigestHandlers:
                 buttons.ChooseDigestProject: self.project_chosen,
                 **dict.fromkeys(ACTS.values(), self.act_pressed),
                 ACTS[DigestAction.RESTORE]: self.restore_pressed,
-                ACTS[DigestAction.CHANGE]: self.change_pressed,
+                ACTS[DigestAction.CHANGE]: lambda press, reply: self.open_change(
+                    reply, press.button.digest, press.button.schedule
+                ),
                 buttons.OpenAddForm: self.add_pressed,
                 buttons.SetUpPersonal: self.set_up_pressed,
                 buttons.ReplacePersonal: self.replace_pressed,
@@ -137,7 +139,7 @@ class DigestHandlers:
         if len(named) == 1:
             await self._act(reply, request.act, named[0].id, request.schedule)
         else:
-            await reply.privately(views.which_digest(named or here, request.act))
+            await reply.privately(views.which_digest(named or here, request.act, request.schedule))
 
     async def _act(self, reply: Reply, act: DigestAction | None, digest_id: int, schedule: str = "") -> None:
         if act is None:
@@ -371,9 +373,6 @@ class DigestHandlers:
         plan = (await channels.find_digest(reply, self.digests, digest_id)).plan
         draft = PlanDraft(plan=plan, project=f"#{plan.project_id}")
         return await self.digests.preview(reply.owner, draft, reply.channel)
-
-    async def change_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
-        await self.open_change(reply, press.button.digest)
 
     async def open_change(self, reply: Reply, digest_id: int, schedule: str = "") -> None:
         """Open the form with the digest's current settings, and another schedule if one was typed."""

@@ -10,7 +10,7 @@ from bot.features.digests.buttons import ACTS, DigestAction
 from bot.features.digests.commands import add_command
 from bot.features.digests.digests import Planned, Preview
 from bot.features.digests.runs import RunResult, next_due
-from bot.features.digests.schedules import ScheduleError, parse
+from bot.features.digests.schedules import MAX_CRON_LENGTH, ScheduleError, parse
 from bot.service.models import Ref
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
@@ -196,12 +196,14 @@ def confirmation(digest: Digest, act: DigestAction) -> Message:
     return Message(text, (section(text), actions([button(action.label, carried, style=style)])))
 
 
-def which_digest(digests: Sequence[Digest], act: DigestAction | None) -> Message:
-    """A button for each digest that a command without a number may mean."""
+def which_digest(digests: Sequence[Digest], act: DigestAction | None, schedule: str = "") -> Message:
+    """A button for each digest that a command without a number may mean, with the schedule that was typed."""
     each = [
         button(
             f"{digest.plan.project} · {when_of(digest.plan)}",
-            ACTS[act](digest=digest.id) if act else buttons.PreviewDigest(digest=digest.id),
+            ACTS[act](digest=digest.id, schedule=schedule[:MAX_CRON_LENGTH])
+            if act
+            else buttons.PreviewDigest(digest=digest.id),
         )
         for digest in digests
     ]

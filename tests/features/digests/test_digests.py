@@ -315,3 +315,12 @@ async def test_user_cannot_add_digest_to_a_channel_they_arent_in(office: Office,
 
     assert "You're not in that channel" in (await linked_ben.errors())["channel"]
     assert await office.bot.store.digests.in_channel(TEAM, "C0MOBILE001") == ()
+
+
+async def test_a_pause_with_an_end_asks_first(ana: Person) -> None:
+    await ana.ask(WEB)
+    asked = await ana.ask("/digest pause until monday")
+    assert "A pause lasts until someone resumes the digest, so I didn't pause it." in text_of(asked)
+    assert "Paused" not in text_of(await ana.ask("/digest"))
+
+    assert "is paused" in text_of(await ana.after(ana.press(asked, "Pause digest")))

@@ -183,3 +183,23 @@ async def test_form_keeps_an_untouched_filter_that_is_gone(office: Office, ana: 
     assert kept == {"category": ["Search"], "tracker": ["Feature"]}
     assert [one.name for one in plan.excluded["category"]] == ["Checkout"]
     assert (plan.group, plan.empty) == ("priority", True)
+
+
+async def test_a_new_time_stays_with_the_choice_of_a_digest(ana: Person) -> None:
+    await ana.ask(WEB)
+    await ana.ask("/digest add mobile weekly mon 9")
+
+    await ana.press(
+        await ana.ask("/digest change to 10 am"), "Mobile App · every Monday at 9:00 AM (Europe/Madrid)"
+    )
+
+    assert values_of(await ana.form("Edit digest"))["Time"] == "10:00"
+
+
+async def test_a_channel_in_the_command_is_asked_for_in_the_form(ana: Person) -> None:
+    refused = await ana.ask("/digest add mobile to #general every day at 5pm")
+
+    assert "Type it in #general, or choose the channel in the form." in text_of(refused)
+    await ana.press(refused, "Open form")
+    form = await ana.form("New digest")
+    assert (values_of(form)["Project"], values_of(form)["Time"]) == ("Mobile App", "17:00")
