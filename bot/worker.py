@@ -139,7 +139,7 @@ class Worker:
     async def _settle(self, kind: str, job: Job, outcome: JobOutcome) -> None:
         while True:
             try:
-                await self.jobs.settled(job, outcome)
+                await self.jobs.settle(job, outcome)
                 break
             except Exception:
                 log.exception("job not settled", action="worker.not_settled", kind=kind)

@@ -142,7 +142,7 @@ async def test_a_job_that_fails_for_a_day_is_given_up(store: Store) -> None:
 
 
 async def test_results_are_recorded_after_a_database_outage(store: Store) -> None:
-    settled, failures = store.jobs.settled, iter((OSError(), OSError()))
+    settled, failures = store.jobs.settle, iter((OSError(), OSError()))
 
     async def sometimes(job: Job, outcome: JobOutcome) -> None:
         for failure in failures:
@@ -153,7 +153,7 @@ async def test_results_are_recorded_after_a_database_outage(store: Store) -> Non
         return None
 
     worker = Worker(store.jobs, {QUICK: do}, RETRY)
-    with mock.patch.object(store.jobs, "settled", sometimes):
+    with mock.patch.object(store.jobs, "settle", sometimes):
         await store.jobs.put(QUICK, "1", "")
         await worker.tasks.idle()
 

@@ -89,7 +89,7 @@ class StoredFollowed:
 
         if number := await self.database.write(work):
             return job, replace(followed, id=number)
-        await self.jobs.settled(job, Done())
+        await self.jobs.settle(job, Done())
         return None
 
     def posting(self, followed: Sequence[Followed]) -> Sequence[Statement]:

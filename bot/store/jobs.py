@@ -8,7 +8,6 @@ work takes. Other processes can take a dead process's job. If it was held for a 
 """
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -18,7 +17,6 @@ from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import structlog
-from pydantic import SecretStr
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -28,10 +26,8 @@ from sqlalchemy import (
     bindparam,
     case,
     delete,
-    false,
     func,
     literal,
-    not_,
     or_,
     select,
     update,
@@ -49,11 +45,8 @@ from bot.store.vault import Vault
 RETENTION = timedelta(days=1)
 """How long completed work is remembered: Slack repeats deliveries for minutes, not hours."""
 LAST_ARRIVES = timedelta(seconds=5)  # until a request arrives that a process cut off when it stopped
-FINISH = (
-    update(JobRow)
-    .where(JobRow.key.in_(bindparam("keys")))
-    .values(state=State.DONE, holder=None, encrypted=None, due_at=None)
-)
+OVER: Mapping[str, Any] = {"state": State.DONE, "holder": None, "encrypted": None, "due_at": None}
+FINISH = update(JobRow).where(JobRow.key.in_(bindparam("keys"))).values(OVER)
 NOTHING_TRIED: Mapping[str, Any] = dict.fromkeys(("tried_at", "unknown_since", "searched_to", "sending"))
 
 log = structlog.get_logger(__name__)
@@ -97,10 +90,10 @@ class Jobs:
             state = State.UNKNOWN if isinstance(error, outcome_unknown) else None
             raise
         finally:
-            await self.settle(job, state)
+            await self.release(job, state)
 
     async def claim(self, key: str, kept: timedelta | None = None, *, by: Owner | None = None) -> Job:
-        """Hold a job, and `settle` it later. What was done longer than `kept` ago may be done again.
+        """Hold a job, and `release` it later. What was done longer than `kept` ago may be done again.
 
         `by` is who asks for work that others may ask for, too.
         """
@@ -117,7 +110,7 @@ class Jobs:
                 self._let_go(key)
         return job
 
-    async def settle(self, job: Job, state: State | None) -> None:
+    async def release(self, job: Job, state: State | None) -> None:
         """Record what became of the work: None frees the job, unless an earlier attempt may have done it.
 
         Does nothing for a job that wasn't won. Never fails, because the work is over.
@@ -151,7 +144,7 @@ class Jobs:
     async def claim_for(self, key: str, age: timedelta) -> bool:
         """Whether nobody has claimed this within `age`; True for one caller."""
         job = await self.claim(key, age)
-        await self.settle(job, State.DONE)
+        await self.release(job, State.DONE)
         return job.won
 
     # What the worker does
@@ -172,14 +165,15 @@ class Jobs:
         """
         sealed = self._seal(key, content)
         when = self.processes.clock.scalar_subquery() if at is None else literal(at, UtcDateTime())
-        waits = JobRow.state != State.DONE if not replaces else JobRow.tried_at.is_not(None)
-        kept = JobRow.state != State.DONE if not replaces else false()
+        unfinished = JobRow.state != State.DONE
+        waits = JobRow.tried_at.is_not(None) if replaces else unfinished
+        encrypted = sealed if replaces else case((unfinished, JobRow.encrypted), else_=sealed)
         changed = {
             "kind": kind,
             "state": case((JobRow.state == State.DONE, State.DUE), else_=JobRow.state),
             "at": case((waits, JobRow.at), else_=when),
             "due_at": case((and_(waits, JobRow.due_at.is_not(None)), JobRow.due_at), else_=when),
-            "encrypted": case((kept, JobRow.encrypted), else_=sealed),
+            "encrypted": encrypted,
         }
         fresh = {"kind": kind, "state": State.DUE, "at": when, "due_at": when, "encrypted": sealed}
         added = self.database.insert(JobRow).values(key=key, **fresh)
@@ -194,8 +188,7 @@ class Jobs:
         return self._canceling(and_(JobRow.kind == kind, JobRow.key.startswith(prefix, autoescape=True)))
 
     def _canceling(self, which: ColumnElement[bool]) -> Statement:
-        canceled = {"state": State.DONE, "holder": None, "due_at": None, "encrypted": None}
-        return update(JobRow).where(which, JobRow.tried_at.is_(None)).values(canceled)
+        return update(JobRow).where(which, JobRow.tried_at.is_(None)).values(OVER)
 
     async def put_held(self, kind: str, key: str, content: object) -> bool:
         """Add a job that this process does itself; if it crashes, another process's worker takes the job.
@@ -272,7 +265,7 @@ class Jobs:
     async def take(self, kind: str, limit: int) -> Sequence[Job]:
         """Take up to `limit` jobs of a kind that are due or whose process crashed, longest overdue first.
 
-        Each job goes to one caller, which ends it with `settled` or `finish`.
+        Each job goes to one caller, which ends it with `settle` or `finish`.
         """
 
         def work(connection: Connection) -> tuple[datetime, Sequence[Row[Any]]]:
@@ -308,21 +301,20 @@ class Jobs:
         return await self._change(job, {**NOTHING_TRIED, "keep_until": None}, also)
 
     async def holds(self, job: Job) -> bool:
-        """Whether this process still holds a job that it took."""
         return await self.database.one(select(JobRow.key).where(self._taken_as(job))) is not None
 
-    async def settled(self, job: Job, outcome: JobOutcome) -> None:
+    async def settle(self, job: Job, outcome: JobOutcome) -> None:
         """Record the outcome of a job that this process took. A job that was added again is due.
 
         The outcome's statements are dropped if the rows that they refer to were deleted in the meantime.
         """
         try:
-            await self._settled(job, outcome)
+            await self._settle(job, outcome)
         except IntegrityError:
             log.warning("what a job was about is gone", action="job.gone", job=job.key.partition(":")[0])
-            await self._settled(job, Done())
+            await self._settle(job, Done())
 
-    async def _settled(self, job: Job, outcome: JobOutcome) -> None:
+    async def _settle(self, job: Job, outcome: JobOutcome) -> None:
         again = JobRow.due_at.is_not(None)
         free: dict[str, Any] = {"holder": None, "keep_until": None}
         over = {**NOTHING_TRIED, "failures": 0}
@@ -363,7 +355,7 @@ class Jobs:
     async def prune(self, now: datetime) -> None:
         """Delete old jobs and claims, except jobs that are still to be done."""
         to_do = and_(JobRow.kind.is_not(None), JobRow.state != State.DONE)
-        await self.database.delete_in_batches(JobRow, and_(not_(to_do), JobRow.at < now - RETENTION))
+        await self.database.delete_in_batches(JobRow, and_(~to_do, JobRow.at < now - RETENTION))
 
     def _claim(self, key: str, kept: timedelta | None, by: Owner | None, connection: Connection) -> Job:
         me = self.processes.name
@@ -377,12 +369,17 @@ class Jobs:
         row = connection.execute(statement).one_or_none()
         if row is None:  # it was freed in the meantime
             return self._claim(key, kept, by, connection)
-        is_held = row.state == State.HELD
-        if is_held and not (row.dead or (row.holder == me and self._in_use[key] == 1)):  # this request's own
+
+        is_held, is_done = row.state == State.HELD, row.state == State.DONE
+        abandoned = row.holder == me and self._in_use[key] == 1  # only this request uses it
+        if is_held and not (row.dead or abandoned):
             return Job(key, won=False)
+
         lapsed = kept is not None and row.at <= now - kept
-        if not (is_held or lapsed) and (kept is not None or row.state == State.DONE):
+        repeatable = lapsed or (kept is None and not is_done)
+        if not (is_held or repeatable):
             return Job(key, won=False, done=True)
+
         tried_at = row.at if is_held or not lapsed else None
         tried_by = Owner.named(row.by) if tried_at and row.by else None
         if tried_by:
@@ -417,7 +414,6 @@ class Jobs:
         return await self.database.changes(changed, *also)
 
     def _own(self, kind: str, key: str, content: object) -> dict[str, Any]:
-        """The row of a job that this process does itself."""
         lease = {"state": State.HELD, "holder": self.processes.name}
         return {"key": key, "kind": kind, **lease, "encrypted": self._seal(key, content)}
 
@@ -429,7 +425,7 @@ class Jobs:
 
     def _seal(self, key: str, content: object) -> str:
         """The content, encrypted for the job's key in place of a user ID."""
-        return self.vault.encrypt(Owner(None, "", key), SecretStr(json.dumps(content)))
+        return self.vault.encrypt_json(Owner(None, "", key), content)
 
     def _taken(self, row: Row[Any], now: datetime) -> Job:
         return Job(
@@ -447,8 +443,7 @@ class Jobs:
 
     def _opened(self, row: Row[Any], encrypted: str | None) -> Any:  # noqa: ANN401 - JSON
         try:
-            secret = self.vault.decrypt(Owner(None, "", row.key), encrypted or "")
-            return json.loads(secret.get_secret_value())
-        except (StoredSecretError, ValueError):
+            return self.vault.decrypt_json(Owner(None, "", row.key), encrypted or "")
+        except StoredSecretError:
             log.warning("a job's content can't be decrypted", action="job.unreadable", kind=row.kind)
         return None

@@ -2,7 +2,6 @@
 time to log, and a key whose account they are asked to confirm.
 """
 
-import json
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pydantic import SecretStr
 from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select
 
 from bot.errors import StoredSecretError
@@ -38,9 +36,9 @@ class SavedInput:
         """Save a JSON object; returns its ID."""
         now = datetime.now(UTC)
         saved_id = secrets.token_urlsafe(24)
-        content = SecretStr(json.dumps([saved_id, payload]))
+        encrypted = self.vault.encrypt_json(owner, [saved_id, payload])
         statement = insert(SavedInputRow).values(
-            id=saved_id, **owner.columns, encrypted=self.vault.encrypt(owner, content), created_at=now
+            id=saved_id, **owner.columns, encrypted=encrypted, created_at=now
         )
         await self.database.execute(statement)
         return saved_id
@@ -57,8 +55,8 @@ class SavedInput:
             before = None
             with suppress(StoredSecretError):
                 before = self._opened(owner, saved_id, connection.scalar(statement))
-            content = SecretStr(json.dumps([saved_id, change(before)]))
-            values = {"encrypted": self.vault.encrypt(owner, content), "created_at": at}
+            encrypted = self.vault.encrypt_json(owner, [saved_id, change(before)])
+            values = {"encrypted": encrypted, "created_at": at}
             added = self.database.insert(SavedInputRow).values(id=saved_id, **owner.columns, **values)
             newer = SavedInputRow.created_at <= at
             connection.execute(added.on_conflict_do_update(index_elements=["id"], set_=values, where=newer))
@@ -84,11 +82,7 @@ class SavedInput:
     def _opened(self, owner: Owner, saved_id: str, encrypted: str | None) -> dict[str, Any] | None:
         if encrypted is None:
             return None
-        try:
-            content = json.loads(self.vault.decrypt(owner, encrypted).get_secret_value())
-        except ValueError:
-            raise StoredSecretError("it isn't JSON") from None
-        match content:
+        match self.vault.decrypt_json(owner, encrypted):
             case [encrypted_as, dict(payload)] if encrypted_as == saved_id:
                 return payload
         raise StoredSecretError("it was saved under another ID")

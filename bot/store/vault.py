@@ -51,6 +51,16 @@ class Vault:
             raise StoredSecretError("the stored secret belongs to another owner")
         return SecretStr(secret)
 
+    def encrypt_json(self, owner: Owner, content: object) -> str:
+        return self.encrypt(owner, SecretStr(json.dumps(content)))
+
+    def decrypt_json(self, owner: Owner, encrypted: str) -> Any:  # noqa: ANN401 - JSON
+        """Return the content. Raises StoredSecretError like `decrypt`, and if it isn't JSON."""
+        try:
+            return json.loads(self.decrypt(owner, encrypted).get_secret_value())
+        except ValueError:
+            raise StoredSecretError("it isn't JSON") from None
+
     def is_current(self, encrypted: str) -> bool:
         return _decrypts(self._first, encrypted)
 

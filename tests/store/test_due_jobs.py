@@ -56,7 +56,7 @@ async def test_a_job_that_is_done_again_is_due_at_its_time(processes: Processes)
     await jobs.put(KIND, "1", "first")
     processes.now += HOUR
 
-    await jobs.settled(await taken(jobs), Again(processes.now + HOUR, "second"))
+    await jobs.settle(await taken(jobs), Again(processes.now + HOUR, "second"))
 
     assert await jobs.take(KIND, 9) == []
     processes.now += HOUR + AGE
@@ -71,7 +71,7 @@ async def test_a_job_put_during_its_work_is_done_next(processes: Processes, outc
     job = await taken(jobs)
     processes.now += HOUR
     await jobs.put(KIND, "1", "put meanwhile")
-    await jobs.settled(job, outcome)
+    await jobs.settle(job, outcome)
 
     processes.now += AGE
     after = await taken(jobs)
@@ -85,18 +85,18 @@ async def test_a_jobs_age_counts_from_the_latest_put(processes: Processes, outco
     job = await taken(jobs)
     assert await jobs.keep(job, processes.now, AGE)
     await put(jobs, jobs.putting(KIND, "1", "put meanwhile", at=processes.now + DAY))
-    await jobs.settled(job, outcome)
+    await jobs.settle(job, outcome)
 
     processes.now += DAY + AGE
     assert (await taken(jobs)).age == AGE
 
 
 async def done(jobs: Jobs, job: Job, also: Statement) -> None:
-    await jobs.settled(job, Done([also]))
+    await jobs.settle(job, Done([also]))
 
 
 async def again(jobs: Jobs, job: Job, also: Statement) -> None:
-    await jobs.settled(job, Again(await jobs.processes.now() + DAY, "again", [also]))
+    await jobs.settle(job, Again(await jobs.processes.now() + DAY, "again", [also]))
 
 
 async def go_on(jobs: Jobs, job: Job, also: Statement) -> None:
@@ -125,7 +125,7 @@ async def test_a_job_goes_on_after_each_of_its_requests(processes: Processes) ->
     await dying.jobs.put(KIND, "1", "what was put")
     job = await taken(dying.jobs)
     assert await dying.jobs.keep(job, processes.now, AGE, "the first request")
-    await dying.jobs.settled(job, Later(0, searched_to="1.5"))
+    await dying.jobs.settle(job, Later(0, searched_to="1.5"))
     job = await taken(dying.jobs)
     assert (job.content, job.sending) == ("what was put", "the first request")
     assert job.searched_to == "1.5"
@@ -154,7 +154,7 @@ async def test_a_canceled_job_leaves_its_holder_for_good(
     fresh = await taken(jobs)
     assert fresh.content == "second"
     assert not await jobs.keep(job, processes.now, AGE)
-    await jobs.settled(job, Done())
+    await jobs.settle(job, Done())
     assert await jobs.keep(fresh, processes.now, AGE)
 
 
@@ -164,7 +164,7 @@ async def test_a_job_that_may_be_done_is_not_canceled(processes: Processes) -> N
     job = await taken(jobs)
     assert await jobs.keep(job, processes.now, AGE, "what was sent")
     await put(jobs, jobs.canceling("1"))
-    await jobs.settled(job, Later(0))
+    await jobs.settle(job, Later(0))
 
     left = await taken(jobs)
     assert (left.sending, left.tried_at) == ("what was sent", processes.now)
@@ -186,12 +186,12 @@ async def test_a_free_job_is_started_by_one_caller(processes: Processes) -> None
 
     mine = one if any(started[::2]) else other
     assert await mine.keep(job, processes.now, AGE)
-    await mine.settled(job, Later(60))
+    await mine.settle(job, Later(60))
     assert await one.peek("1") is None
     processes.now += HOUR
     looked_up = await taken(mine)
     assert looked_up.age == HOUR
-    await mine.settled(looked_up, Again(processes.now + DAY, "next"))
+    await mine.settle(looked_up, Again(processes.now + DAY, "next"))
     assert not await one.start(peeked, "asked once more")
     after = await one.peek("1")
     assert after is not None
@@ -208,9 +208,9 @@ async def test_a_put_without_replacing_keeps_the_waiting_job(processes: Processe
     assert job.content == "first"
 
     await put(jobs, jobs.putting(KIND, "1", "third", replaces=False))
-    await jobs.settled(job, Done())
+    await jobs.settle(job, Done())
     job = await taken(jobs)
-    await jobs.settled(job, Done())
+    await jobs.settle(job, Done())
     await put(jobs, jobs.putting(KIND, "1", "fourth", replaces=False))
     assert (await taken(jobs)).content == "fourth"
 
@@ -249,13 +249,13 @@ async def test_a_job_that_fails_is_tried_less_and_less_often_up_to_a_limit(proce
     for _ in range(6):
         job = await taken(jobs)
         waited.append((later := job.later(20)).seconds)
-        await jobs.settled(job, later)
+        await jobs.settle(job, later)
         assert await jobs.take(KIND, 9) == []
         processes.now += timedelta(seconds=later.seconds)
 
     assert waited == [20, 40, 80, 160, 300, 300]
     assert job.later(600).seconds == 600
-    await jobs.settled(await taken(jobs), Done())
+    await jobs.settle(await taken(jobs), Done())
     await jobs.put(KIND, "1", "")
     assert (await taken(jobs)).later(20).seconds == 20
 

@@ -28,7 +28,7 @@ async def test_only_one_request_holds_a_claim_until_it_fails(processes: Processe
     assert [claim.won for claim in claims].count(True) == 1
     assert not any(claim.done for claim in claims)
     holder = one if claims[0].won or claims[2].won or claims[4].won or claims[6].won else other
-    await holder.settle(next(claim for claim in claims if claim.won), None)
+    await holder.release(next(claim for claim in claims if claim.won), None)
     async with other.hold("work") as again:
         assert (again.won, again.tried_at) == (True, None)
     assert (await one.claim("work")).done
@@ -36,16 +36,16 @@ async def test_only_one_request_holds_a_claim_until_it_fails(processes: Processe
 
 async def test_the_latest_user_who_tried_is_kept(processes: Processes) -> None:
     claims, ana, ben = processes.start().jobs, Owner("E1", "T1", "U1"), Owner(None, "T1", "U2")
-    await claims.settle(await claims.claim("work", by=ana), State.UNKNOWN)
+    await claims.release(await claims.claim("work", by=ana), State.UNKNOWN)
     for _ in range(2):
         claim = await claims.claim("work", by=ben)
         assert claim.tried_by == ana
-        await claims.settle(claim, None)
+        await claims.release(claim, None)
 
     claim = await claims.claim("work", by=ben)
     processes.now += AGE
     await claims.begin_as(claim, ben)
-    await claims.settle(claim, State.UNKNOWN)
+    await claims.release(claim, State.UNKNOWN)
 
     again = await claims.claim("work", by=ana)
     assert (again.tried_by, again.tried_at) == (ben, processes.now)
@@ -78,7 +78,7 @@ async def test_a_live_process_keeps_a_claim_that_a_dead_one_loses(processes: Pro
     assert job.won
     assert (meanwhile.won, meanwhile.done) == (False, False)
     assert (after.won, after.tried_at) == (True, began)
-    await slow.jobs.settle(job, None)
+    await slow.jobs.release(job, None)
     assert not (await slow.jobs.claim("work")).won
 
 
@@ -90,7 +90,7 @@ async def test_a_request_canceled_while_claiming_leaves_the_claim_to_its_holder(
     canceled.cancel()
     await asyncio.wait({canceled})
     meanwhile = await claims.claim("work")
-    await claims.settle(job, State.DONE)
+    await claims.release(job, State.DONE)
 
     assert (meanwhile.won, meanwhile.done) == (False, False)
     assert (await claims.claim("work")).done
@@ -132,7 +132,7 @@ async def test_one_process_takes_over_a_dead_ones_requests(processes: Processes)
     await processes.pass_time(dead=[dead, stranger, one, other])
     again = await third.jobs.take(KIND, 9)
     for job in again:
-        await third.jobs.settled(job, Done())
+        await third.jobs.settle(job, Done())
 
     assert while_alive == []
     [taken] = [taken for taken in takers if taken]
@@ -188,10 +188,10 @@ async def test_a_job_put_again_during_its_work_repeats_once(processes: Processes
     await other.put(KIND, "1", "second")
 
     assert await other.take(KIND, 9) == []
-    await one.settled(job, Done())
+    await one.settle(job, Done())
     [again] = await other.take(KIND, 9)
     assert again.content == "second"
-    await other.settled(again, Done())
+    await other.settle(again, Done())
     assert await one.due() == []
     await other.put(KIND, "1", "third")
     assert contents(await one.take(KIND, 9)) == {"1": "third"}
@@ -208,7 +208,7 @@ async def test_a_request_in_transit_is_kept_until_its_arrival(processes: Process
     early = await other.jobs.take(KIND, 9)
     await processes.pass_time(200, dead=[dead])
     [late] = await other.jobs.take(KIND, 9)
-    await other.jobs.settled(late, Later(10, searched_to="1.5"))
+    await other.jobs.settle(late, Later(10, searched_to="1.5"))
 
     assert early == []
     assert (late.tried_at, late.age) == (kept_at, processes.now - kept_at)
@@ -216,7 +216,7 @@ async def test_a_request_in_transit_is_kept_until_its_arrival(processes: Process
     processes.now += timedelta(seconds=10)
     [again] = await other.jobs.take(KIND, 9)
     assert (again.tried_at, again.searched_to) == (kept_at, "1.5")
-    await other.jobs.settled(again, Later(0, unknown=False))
+    await other.jobs.settle(again, Later(0, unknown=False))
     [fresh] = await other.jobs.take(KIND, 9)
     assert (fresh.tried_at, fresh.searched_to) == (None, None)
 
@@ -241,7 +241,7 @@ async def test_a_paused_process_settles_no_job_of_another(processes: Processes) 
     [taken] = await other.jobs.take(KIND, 9)
 
     assert not await paused.jobs.keep(job, processes.now, AGE)
-    await paused.jobs.settled(job, Done())
-    await paused.jobs.settled(job, Later(0))
+    await paused.jobs.settle(job, Done())
+    await paused.jobs.settle(job, Later(0))
     assert await paused.jobs.take(KIND, 9) == []
     assert await other.jobs.keep(taken, processes.now, AGE)

@@ -20,7 +20,7 @@ async def test_a_turn_that_ends_after_a_new_start_changes_nothing(store: Store) 
     await store.links.put(ANA, SecretStr("another"), 2, "Someone else", LINKED_AGAIN)
 
     now = await store.processes.now()
-    await store.jobs.settled(turn, Again(now + timedelta(hours=1), {"since": now.isoformat()}))
+    await store.jobs.settle(turn, Again(now + timedelta(hours=1), {"since": now.isoformat()}))
 
     [after] = await store.jobs.take(ASSIGNEE, 9)
     assert after.content == {"since": LINKED_AGAIN.isoformat()}
@@ -46,7 +46,7 @@ async def test_turning_a_topic_on_keeps_a_reading_that_goes_on(store: Store) -> 
     assert await store.notices.progress(ANA) == {"since": LINKED_AGAIN.isoformat()}
 
     [turn] = await store.jobs.take(ASSIGNEE, 9)
-    await store.jobs.settled(turn, Done())
+    await store.jobs.settle(turn, Done())
     assert await store.notices.progress(ANA) is None
     await store.notices.switch(ANA, [Topic.ASSIGNED], LATER)
     assert await store.notices.progress(ANA) == {"since": LATER.isoformat()}

@@ -142,7 +142,7 @@ class FeedAnnouncer:
                 case None:
                     outcome, why_not = to_feed, PostOutcome.HIDDEN
         finally:
-            await store.jobs.settled(job, outcome)
+            await store.jobs.settle(job, outcome)
         return why_not or PostOutcome.YES
 
     async def _feed(self, reply: Reply, issue: Issue) -> Digest | None:

@@ -193,7 +193,7 @@ class Files:
             yield await self.access.accounts.reverified(session) if uploads else session, uploads
         finally:
             for file, claim in claims.items():
-                await self.access.store.jobs.settle(claim, SETTLED.get(file.state))
+                await self.access.store.jobs.release(claim, SETTLED.get(file.state))
 
     async def _look_up(
         self, session: Session, claims: Mapping[BatchFile, Job], attachments: Sequence[Attachment]
@@ -235,7 +235,7 @@ class Files:
             file.end(FileState.ATTACHED)
             try:
                 claim = await self.access.store.jobs.claim(_claim(owner, number, file))
-                await self.access.store.jobs.settle(claim, State.DONE)
+                await self.access.store.jobs.release(claim, State.DONE)
             except Exception:  # the file is attached, so this isn't a failure
                 log.exception("attached file not recorded", action="file.not_remembered", issue=number)
 

@@ -94,14 +94,14 @@ class LinkHandlers:
                     unfurled = await self._unfurl(reply, channel, ts, fresh)
         finally:
             for number, claim in claims.items():
-                await store.jobs.settle(claim, State.DONE if number in unfurled else None)
+                await store.jobs.release(claim, State.DONE if number in unfurled else None)
                 if claim.won and number in unfurled:
                     await store.jobs.pass_on(claim.key, f"{claim.key}:{ts}")
 
     async def _is_refresh(self, card: Job, ts: str) -> bool:
         """Whether this message has the card already: Slack asks for it again when it may be outdated."""
         own = await self.parts.store.jobs.claim(f"{card.key}:{ts}")
-        await self.parts.store.jobs.settle(own, None)
+        await self.parts.store.jobs.release(own, None)
         return own.done
 
     async def _unfurl(self, reply: Reply, channel: str, ts: str, urls: dict[int, str]) -> frozenset[int]:

@@ -322,7 +322,7 @@ class Dispatch(AsyncMiddleware):
             state = State.UNKNOWN if looks else None
             raise
         finally:
-            await self.store.jobs.settle(claim, State.DONE if reply.committed else state)
+            await self.store.jobs.release(claim, State.DONE if reply.committed else state)
 
     async def _placed(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
         """A form's result; a refusal is placed at the fields that it names."""

@@ -314,7 +314,7 @@ class Reply:
             state = State.UNKNOWN
             raise
         finally:
-            await jobs.settle(claim, state)
+            await jobs.release(claim, state)
         return announced
 
     # What was typed

@@ -92,7 +92,7 @@ async def test_issues_that_never_settle_do_not_starve_the_others(office: Office,
     for job in await jobs.take(FOLLOWED, 99):  # as if the process had died while it added a line
         line = {"mark": f"issuebot_{job.key}", "closed": True}
         assert await jobs.keep(job, await office.bot.store.processes.now(), timedelta(0), line)
-        await jobs.settled(job, Later(0))
+        await jobs.settle(job, Later(0))
     office.faulty_slack.lasting = {"conversations.replies": "429:60"}
     change(newest, status_id=defaults.CLOSED)
 
