@@ -238,8 +238,8 @@ def _logged(
             draft, problems = TimeDraft(comment=parsed.text), [_unsure()]
         elif is_question(parsed.words):
             problems.insert(0, Question(as_typed(text)))
-        elif more := _more(draft, parsed, typist):
-            problems.insert(0, more)
+        elif not problems and (more := _more(draft, parsed, typist)):
+            problems.append(more)
             if activity := _FOR.fullmatch(draft.comment):  # the form selects it if there is such an activity
                 draft = draft.model_copy(update={"activity": draft.activity or activity[1]})
 

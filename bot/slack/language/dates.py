@@ -272,10 +272,11 @@ def _near_weekday(named: re.Match[str], today: Today, direction: int) -> date:
     return now + timedelta(days=(away * way % 7 or 7) * way if way else away)
 
 
-def _numeric(typed: re.Match[str], *_: object) -> date | None:
-    """`31/12/2026`, `12/31/2026` or `31.12.2026`. Raises UserError if both could be the month."""
-    first, second, year = int(typed[1]), int(typed[3]), int(typed[4])
-    day_first, month_first = _date(year, second, first), _date(year, first, second)
+def _numeric(typed: re.Match[str], today: Today, direction: int) -> date | None:
+    """`31/12/2026`, `12/31` or `31.12.2026`. Raises UserError if both could be the month."""
+    first, second, year = int(typed[1]), int(typed[3]), typed[4]
+    day_first = _nearest(year, second, first, today, direction)
+    month_first = _nearest(year, first, second, today, direction)
     if typed[2] == "." or month_first is None or day_first == month_first:
         return day_first
     if day_first:
@@ -294,12 +295,17 @@ def _month_day(typed: re.Match[str], today: Today, direction: int) -> date | Non
     """`Dec 31`, in the nearest year in that direction unless one is given."""
     month, number, year = (typed[part] for part in ("month", "number", "year"))
     at = int(month) if month.isdigit() else _index(month, MONTHS) + 1
+    return _nearest(year, at, int(number), today, direction)
+
+
+def _nearest(year: str | None, month: int, number: int, today: Today, direction: int) -> date | None:
+    """A day of the year, or without one the nearest such day in that direction."""
     if year:
-        return _date(int(year), at, int(number))
+        return _date(int(year), month, number)
     now = today()
-    nearest = _date(now.year, at, int(number))
+    nearest = _date(now.year, month, number)
     passed = nearest is not None and (nearest - now).days * direction < 0
-    return _date(now.year + direction, at, int(number)) if passed else nearest
+    return _date(now.year + direction, month, number) if passed else nearest
 
 
 def _index(typed: str, names: Sequence[str]) -> int:
@@ -336,6 +342,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str], _Reader], ...] = tuple(
         ("anywhere", f"(last|this|next) {_WEEKDAY}", _near_weekday),
         ("anywhere", "(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<number>[0-9]{2})", _month_day),
         ("anywhere", r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})", _numeric),
+        ("alone", "([0-9]{1,2})(/)([0-9]{1,2})()", _numeric),
         ("first", rf"{_DAY_NUMBER}\.(?P<month>[0-9]{{1,2}})\.(?P<year>)?", _month_day),
         ("alone unsure", rf"(?P<month>{MONTH})\.? {_DAY_NUMBER}(?:st|nd|rd|th)?{_IN_YEAR}", _month_day),
         ("alone unsure", rf"{_DAY_NUMBER}(?:st|nd|rd|th|\.)? (?P<month>{MONTH})\.?{_IN_YEAR}", _month_day),

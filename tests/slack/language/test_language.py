@@ -103,6 +103,7 @@ REFUSED: dict[str, dict[str, str]] = {
     "a day": {
         **same("`2026-07-01`", *("", "soon", "2026-02-30", "0001-01-01", "99999w", "m", "october 0000")),
         **same("`2026-07-01`", *("31/31/2026", "20260701", "last week", "mon 5")),
+        "7/8": "“7/8” could be July 8 or August 7. Type `2027-07-08` or `2026-08-07`.",
         "1/2/2026": "“1/2/2026” could be January 2 or February 1. Type `2026-01-02` or `2026-02-01`.",
     },
     "past days": {
@@ -118,6 +119,7 @@ MISREAD: dict[str, tuple[str, TimeDraft]] = {
     "project:web 42 1h30": ("Leave one out", logged("1.5")),
     "42 1h30 on:soon": ("`yesterday`", logged("1.5")),
     "42 1h30 on 3/4/2026": ("could be March 4", logged("1.5", "on 3/4/2026")),
+    "42 1h30 7/8": ("could be July 8", logged("1.5", "7/8")),
     "42 1h30 on Feb 30": ("`yesterday`", logged("1.5", "on Feb 30")),
     **{
         text: (f"How many hours is “{amount}”", TimeDraft(issue=42, comment=amount))
