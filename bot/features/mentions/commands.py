@@ -141,6 +141,7 @@ _TABLE = CommandTable[Row](
     ("act=template|templates {rest?}", ("issue", "{act} {rest}")),
     ("attach", ("issue", "attach")),
     ("search|find for? {rest?}", ("issues", "{rest}")),
+    ("can|could|would you please? search|find|show|list for|me? {rest}", ("issues", "{rest}")),
     ("list|show projects", ("tracker", "projects")),
     ("list|show digests", ("digest", "list")),
     ("list|show templates", ("issue", "templates")),

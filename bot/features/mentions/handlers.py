@@ -141,7 +141,7 @@ class MentionHandlers:
             answer = views.FILES
         elif not unclear.long:
             quoted = unclear.subject.replace('"', " ").removesuffix("…")
-            search = await reply.save(RunCommand(payload=_payload(reply, "issues", f'"{quoted}"')))
+            search = await reply.save(RunCommand(payload=_payload(reply, "issues", quoted)))
 
         leads = [
             (label, await reply.save(RunCommand(payload=_payload(reply, run.command, run.text))))

@@ -203,6 +203,19 @@ async def test_each_press_searches_for_the_sentence(office: Office, talker: Talk
     assert {first["thread_ts"], second["thread_ts"]} == {thread["ts"]}
 
 
+async def test_a_question_is_searched_by_the_words_that_tell(
+    office: Office, talker: Talker, ana: Person
+) -> None:
+    answer = await talker.mention("can you find the issue about delivery costs?")
+    assert "#12 Delivery costs differ" in text_of(answer)
+
+    answer = await talker.mention("why are delivery costs different?")
+    await ana.press(answer, "Search for “why are delivery costs different?”")
+    await office.idle()
+
+    assert "delivery, costs, different" in text_of((await ana.messages())[-1])
+
+
 async def test_labels_of_buttons_fit_into_slacks_limit(talker: Talker) -> None:
     answer = await talker.direct("checkout is slow again " * 100)
 
