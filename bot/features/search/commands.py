@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.errors import UserError
 from bot.features.reading import EVERY_PROJECT
-from bot.features.search.search import PAGE, Query
+from bot.features.search.search import PAGE, Query, SeveralProjects
 from bot.service.conventions import SortField
 from bot.service.filters import Sort
 from bot.slack.language import values
@@ -15,6 +15,7 @@ from bot.slack.language.marks import Vocabulary, plain
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, checked, nearest
 from bot.slack.language.phrases import AND, NOUNS
 from bot.slack.language.reading import search
+from bot.slack.language.search_text import respelled, search_text
 from bot.slack.language.values import CommandContext, Help, OneIssue
 from bot.spelling import series
 
@@ -58,6 +59,8 @@ CANNOT = {
     "project": ("leave a project out", "Name the one to search, such as `in webshop`."),
     "watched": ("search by watchers", "For what is assigned to you, search for `mine`."),
     "attachments": ("search by attachments", "Search for words in the subject instead."),
+    "comments": ("search by comments", "For issues that you reported, search for `by me`."),
+    "estimate": ("search for a missing estimate", "To sort by estimates, add `sort:estimate`."),
 }
 """What phrases ask for that the service has no filter for, and what to do instead."""
 MAX_SORTS = 3  # the service uses only the first three (docs/service.md, Lists)
@@ -94,7 +97,7 @@ def issues_command(
     if cannot := values.name(parsed, "cannot"):
         raise NoSuchFilter(*CANNOT[cannot])
     filters = {key: _filter(parsed, key, typist) for key in OPTIONS if key in parsed.options}
-    text = [*filters.pop("subject", ()), parsed.plain]
+    text = [*filters.pop("subject", ()), search_text(parsed)]
     return Query(
         **{"ids": filters.pop("id", ids), **filters},
         text=" ".join(" ".join(text).split()),
@@ -102,6 +105,7 @@ def issues_command(
         everything=everything,
         phrases=parsed.phrases,
         alone=parsed.alone[:1],
+        respelled=respelled(parsed, vocabulary),
         counted="count" in parsed.options,
         most=min(*values.numbers(parsed, "most"), PAGE) if "most" in parsed.options else PAGE,
     )
@@ -128,7 +132,8 @@ def _filter(parsed: Parsed, key: str, typist: CommandContext) -> Any:  # noqa: A
             return _sort(parsed)
     if key == "project":
         if len(parsed.options[key]) > 1:
-            raise UserError("I can search one project, or all of them with `project:any`.")
+            asked = any("project" in keys for _, keys in parsed.phrases)
+            raise SeveralProjects(values.names(parsed, "project") if asked else ())
         typed = values.name(parsed, key)
         return "any" if typed in EVERY_PROJECT else typed
     names, keywords = values.names(parsed, key), KEYWORDS.get(key, {})

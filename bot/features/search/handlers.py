@@ -10,7 +10,15 @@ from bot.features.parts import Parts
 from bot.features.reading import read_with, vocabulary_for
 from bot.features.search import views
 from bot.features.search.commands import OPTIONS, issues_command
-from bot.features.search.search import WORDS, Query, Search, changed, correction
+from bot.features.search.search import (
+    WORDS,
+    CategoryWithoutProject,
+    Query,
+    Search,
+    SeveralProjects,
+    changed,
+    correction,
+)
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.language.keys import types_key
 from bot.slack.language.options import understand
@@ -102,9 +110,11 @@ class SearchHandlers:
         return await read_with(known, partial(issues_command, parsed, typist, known, phrases=as_phrases))
 
     async def _fallback(self, page: views.ResultsPage, error: BotError) -> Block | None:
-        """*Search for “…”* below what can't be a search."""
+        """*Search for “…”* below what can't be a search, and the projects of which one can be searched."""
+        projects = error.projects if isinstance(error, SeveralProjects | CategoryWithoutProject) else ()
         words = _words(page) if isinstance(error, UserError) else []
-        return actions(words) if words else None
+        ways = [*views.project_choice(projects, page), *words]
+        return actions(ways) if ways else None
 
     async def _names(self, query: Query, page: views.ResultsPage, error: BotError) -> Block | None:
         """The names that an unknown or ambiguous one may mean, and the words if phrases were read."""

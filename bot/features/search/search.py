@@ -70,18 +70,21 @@ class Query:
     phrases: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), compare=False)
     """The phrases in the text, as typed, and the filters of each."""
     alone: tuple[str, ...] = field(default=(), compare=False)  # the person's name that stands alone
+    respelled: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """The words of the text that may be misspelled keywords, each with the keyword."""
     counted: bool = False  # whether how many there are is asked
     most: int = field(default=PAGE, compare=False)  # how many are wanted at once
 
 
 Change = str
 """A change that a button offers: `closed`, `projects`, `filters`, `words` for a search by all words, a phrase
-to drop such as `drop=due today`, `reported` for whom it is assigned to, or another name in a filter or word
-such as `tracker:bgu=Bug` or `text:vuocher=voucher`.
+to drop such as `drop=due today`, `reported` for whom it is assigned to, another name in a filter or word
+such as `tracker:bgu=Bug` or `text:vuocher=voucher`, or the text in a custom field such as `field:1 Key=K-1`.
 """
 WORDS = "words"
 LONG = 5  # how many letters a word has that may be misspelled
 MAX_DROPS = 3  # how many phrases, and how many words, are tried to be left out
+MAX_FIELDS, MAX_PROJECTS = 3, 10  # how many custom fields, and projects with a category, are tried
 
 
 _FILTERS = {"count": "counted"}
@@ -96,7 +99,7 @@ def changed(query: Query, change: Change) -> Query:
         return replace(query, text=" ".join(value if word == wrong else word for word in query.text.split()))
 
     if wrong:
-        return replace(query, **_corrected(name, getattr(query, name), wrong, value))
+        return replace(query, **_corrected(query, name, wrong, value))
     if name == "drop":
         named = [keys for phrase, keys in query.phrases if phrase == value]
         dropped = {_FILTERS.get(key, key) for key in chain.from_iterable(named)}
@@ -114,7 +117,10 @@ def changed(query: Query, change: Change) -> Query:
     return Query(text=query.text, project=query.project, sort=query.sort)
 
 
-def _corrected(name: str, kept: object, wrong: str, right: str) -> dict[str, Any]:
+def _corrected(query: Query, name: str, wrong: str, right: str) -> dict[str, Any]:
+    if name == "field":
+        return {"text": "", "custom_fields": {**query.custom_fields, int(wrong.partition(" ")[0]): right}}
+    kept = getattr(query, name)
     if isinstance(kept, tuple):
         return {name: tuple(right if one == wrong else one for one in kept)}
     return {name: right} if kept == wrong else {}
@@ -134,6 +140,18 @@ def correction(query: Query, error: AmbiguousName | UnknownName, right: Ref) -> 
             if called.removeprefix("@") == error.query:
                 return f"{name}:{one}={sign}#{right.id}"
     return None
+
+
+class SeveralProjects(UserError):
+    says = "I can search one project, or all of them with `project:any`."
+    projects: tuple[str, ...]
+
+
+class CategoryWithoutProject(UserError):
+    """A category was named, but none of the `projects` that have it."""
+
+    says = "Every project has its own categories. Add `project:` with the project's name."
+    projects: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -193,6 +211,7 @@ class Search:
         changes = [f"drop={phrase}" for phrase, _ in searched.query.phrases[:MAX_DROPS]]
         typed = searched.query.text.split()
         changes += [f"drop={word}" for word in typed[:MAX_DROPS] if typed[1:] or searched.query.phrases]
+        changes += await self._fields(session, filters, typed)
         changes += ["closed"] if filters.status == "open" else []
         changes += ["projects", "filters"]
 
@@ -212,6 +231,16 @@ class Search:
         looking = self._nearest(session, filters, typed)
         near, matches = await asyncio.gather(looking, asyncio.gather(*map(finds, wider)))
         return (*near, *(change for change, some in zip(changes, matches, strict=True) if some))
+
+    async def _fields(self, session: Session, filters: IssueFilters, typed: Sequence[str]) -> list[Change]:
+        """Changes that look for a text like `K-20417` in the custom fields that may have it."""
+        if len(typed) != 1 or len(typed[0]) > LONGEST or not re.search("[0-9]", typed[0]):
+            return []
+        with suppress(ServiceError):
+            catalog = await self.catalogs.of(session, filters.project_id, ["custom_fields"])
+            fields = [one for one in catalog.custom_fields if not one.is_list and "=" not in one.name]
+            return [f"field:{one.id} {one.name}={typed[0]}" for one in fields[:MAX_FIELDS]]
+        return []
 
     async def _nearest(self, session: Session, filters: IssueFilters, typed: Sequence[str]) -> list[Change]:
         """Changes from misspelled words to those that the latest issues have in their subjects."""
@@ -244,9 +273,7 @@ class Search:
             return Resolved(query, project, filters, session.user_id)
         if project is None and (query.category or query.subproject):
             if query.category:
-                raise UserError(
-                    "Every project has its own categories. Add `project:` with the project's name."
-                )
+                raise CategoryWithoutProject(await self._having(session, query.category))
             raise UserError("Add `project:` with the parent project's name.")
 
         keywords = {name: typed for name, typed in requested.items() if isinstance(typed, str) and typed}
@@ -284,6 +311,19 @@ class Search:
         if query.project:
             return await self.projects.find(session, query.project)
         return await self.projects.default_in(session, channel)
+
+    async def _having(self, session: Session, category: Sequence[str]) -> tuple[str, ...]:
+        """The first few projects that have one of these categories."""
+        typed = [] if isinstance(category, str) else [one.lstrip(LEFT_OUT).casefold() for one in category]
+
+        async def has(project: KnownProject) -> bool:
+            catalog = await self.catalogs.of(session, project.id, ["categories"])
+            names = "\n".join(ref.name.casefold() for ref in catalog.lists["categories"])
+            return any(one in names for one in typed)
+
+        projects = (await self.projects.visible(session))[:MAX_PROJECTS] if typed else ()
+        having = await asyncio.gather(*map(has, projects))
+        return tuple(project.name for project, some in zip(projects, having, strict=True) if some)
 
     async def _chosen(
         self,

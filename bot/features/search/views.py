@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
-from functools import partial
+from functools import partial, reduce
 from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, ValidationError
@@ -11,8 +11,10 @@ from pydantic import ConfigDict, Field, ValidationError
 from bot.errors import UserError
 from bot.features.issues.views import listed
 from bot.features.search.search import WORDS, Change, Resolved, Results
+from bot.service.conventions import SEARCHED_WORDS
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack.language.keys import without_typed_key
+from bot.slack.language.tokens import corrected
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
     JSON,
@@ -35,6 +37,7 @@ from bot.spelling import series
 DESCRIPTION_LENGTH = 1000
 TRAIL = 50  # how many earlier offsets a page button carries. Its value is limited to 2,000 characters.
 PLACEHOLDER, NAMES, WORDS_SHOWN = 150, 10, 50
+FIELD_SHOWN, PROJECTS = 30, 4
 TEXT = 200
 STATUSES = (("open", "Open"), ("closed", "Closed"), ("any", "Any"))
 NAMED = {
@@ -58,7 +61,9 @@ ORDERS = {
     "due_date": ("by due date", "latest due date first"),
 }
 CHANGE = r"^(closed|projects|filters|words|reported|drop=.+|"
-CHANGE += r"(text|project|tracker|status|priority|category|version|to|author):[^=]+=.+)$"
+CHANGE += (
+    r"(text|project|tracker|status|priority|category|version|to|author):[^=]+=.+|field:[0-9]{1,9} [^=]*=.+)$"
+)
 
 
 class ResultsPage(Button):
@@ -172,7 +177,11 @@ def results(
         drops = [change.partition("=")[2] for change in results.offers if change.startswith("drop=")]
         each = series([f"“{line(words)}”" for words in drops])
         text = f"No issues found. To get results, leave out {each}." if drops else "No issues found."
-        below = rows([*offers, button("New search", _form_of(searched))])
+        query = reduce(
+            lambda typed, one: corrected(typed, *one) or typed, searched.query.respelled, page.query
+        )
+        meant = [search_button(query)] if query != page.query else []
+        below = rows([*meant, *offers, button("New search", _form_of(searched))])
         return Message(text, (section(text), description, *below))
 
     total = results.page.total_count
@@ -225,6 +234,10 @@ def offer(change: Change, page: ResultsPage, words: str) -> Element:
         return button("Reported by them", FilterInstead(**vars(again)))
     if name.startswith("text:"):
         return button(f"Search for “{cut(value, WORDS_SHOWN)}”", FilterInstead(**vars(again)))
+    if name.startswith("field:"):
+        field = name.partition(" ")[2]
+        label = f"Search {cut(field, FIELD_SHOWN)} for “{cut(value, FIELD_SHOWN)}”"
+        return button(label, FilterInstead(**vars(again)))
     if name == WORDS:
         return button(f"Search for “{cut(words, WORDS_SHOWN)}”", SearchWords(**vars(again)))
     label, kind = OFFERS[name]
@@ -235,6 +248,13 @@ def search_button(text: str) -> Element:
     """The button that searches for a text that was typed elsewhere, its phrases included but no keys."""
     text = without_typed_key(text)
     return button(f"Search for “{cut(text, WORDS_SHOWN)}”", SearchInstead(query=text))
+
+
+def project_choice(names: Sequence[str], page: ResultsPage) -> list[Element]:
+    """The buttons that search again in one of the projects."""
+    typed = [(name, f'{page.query} project:"{name}"') for name in names[:PROJECTS]]
+    again = [(name, FilterInstead(query=query, changes=page.changes)) for name, query in typed]
+    return [button(f"Search {cut(name, WORDS_SHOWN)}", one) for name, one in again]
 
 
 def name_choice(kind: str, offers: Sequence[tuple[str, Change]], page: ResultsPage) -> list[Element]:
@@ -303,12 +323,13 @@ def _description(searched: Resolved) -> Iterator[str]:
             yield _span(label, span)
 
     if query.text:
-        yield line(_words(searched.filters.subject or ""))
+        yield line(_words(searched.filters.subject or "", query.text))
 
 
-def _words(subject: str) -> str:
+def _words(subject: str, text: str) -> str:
     words = subject.split()
-    return f"Subject contains the word{'' if len(words) == 1 else 's'}: {', '.join(words)}"
+    limit = f" · I can search for {SEARCHED_WORDS} words at once" * (len(text.split()) > SEARCHED_WORDS)
+    return f"Subject contains the word{'' if len(words) == 1 else 's'}: {', '.join(words)}{limit}"
 
 
 def _order(sort: Sort) -> str:

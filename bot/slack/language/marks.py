@@ -33,6 +33,8 @@ _COMPARED = {"before": "<", "after": ">", "since": ">=", "from": ">="} | dict.fr
     ("until", "till", "by"), "<="
 )
 _WITHIN = re.compile(r"(?:in |within |during |over )?(?:the )?((?:last|past|next|this) .+)")
+_BETWEEN = re.compile(r"between (.+) and (.+)")
+_SPELLED_OUT = {"w/o": "without", "w/": "with"}
 _PERCENT = re.compile(r"[0-9]{1,3} ?%")
 _POSSESSIVE = re.compile(r"(.+?)['’]s?")
 _NUMBER = re.compile(r"#?[1-9][0-9]{0,8}")
@@ -175,7 +177,8 @@ def plain(word: Word) -> str | None:
     """Return the word in the tables' spelling; None if it is quoted or mentions somebody."""
     if any(atom.quoted or atom.user for atom in word.atoms):
         return None
-    return word.text.casefold().replace("’", "'").rstrip(END) or word.text
+    typed = word.text.casefold().replace("’", "'").rstrip(END) or word.text
+    return _SPELLED_OUT.get(typed, typed)
 
 
 def plural(name: str) -> str:
@@ -193,11 +196,19 @@ def _range(typed: str, read: Callable[[str], object]) -> str | None:
     first, _, rest = typed.partition(" ")
     if first in _COMPARED and rest:
         typed = _COMPARED[first] + rest.removeprefix("the ")
+    elif match := _BETWEEN.fullmatch(typed):
+        typed = "..".join(_both_in_full(match[1], match[2]))
     elif match := _WITHIN.fullmatch(typed):
         typed = match[1]
     elif rest and (first == "on" or (first == "in" and _MONTHS.intersection(rest.split()))):
         typed = rest
     return _date(typed, read)
+
+
+def _both_in_full(start: str, end: str) -> tuple[str, str]:
+    """Two days, of which one may be only a number in the other's month: `1 and 15 november`."""
+    month = " ".join(_MONTHS.intersection(f"{start} {end}".split()))
+    return (f"{start} {month}" if start.isdigit() else start, f"{month} {end}" if end.isdigit() else end)
 
 
 def _date(typed: str, read: Callable[[str], object]) -> str | None:
@@ -230,7 +241,9 @@ _READ: Mapping[str, Callable[[str, Today], str | None]] = {
     "times": _times,
     # April is a name, and `by friday` may be when something is due
     "period": lambda typed, today: (
-        None if typed in CALENDAR or typed.startswith("by ") else _times(typed, today)
+        None
+        if typed in CALENDAR or typed.startswith("by ") or typed.count("/") == 1
+        else _times(typed, today)
     ),
     "percent": _fits(_PERCENT),
     "hours": lambda typed, _: _hours(typed),

@@ -34,6 +34,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("due soon", "due:7d", SEARCH),
     ("no|without|missing a|the|any? due|deadline date?", "due:none", SEARCH),
     ("due|deadline date? missing|unset", "due:none", SEARCH),
+    ("~with|no|without an|any? estimate|estimates|estimation", "cannot:estimate", SEARCH),
     ("no|without|missing a|the|any? start date?", "start:none", SEARCH),
     ("starts|starting {dates}", "start:{dates}", SEARCH),
     ("due|deadline {dates}", "due:{dates}", SEARCH),
@@ -67,6 +68,18 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("who|who's is|are|'s? working|works on?", "status:open to:anybody sort:to", SEARCH),
     ("what did|have i do|done|finish|finished|fix|fixed|change {times}", MY_WORK, SEARCH),
     ("what did i close {times}", "status:any to:me closed:{times}", SEARCH),
+    (
+        "what did|has {person} do|done|finish|fix|change {times}",
+        "status:any to:{person} updated:{times}",
+        SEARCH,
+    ),
+    ("what did|has {person} close|closed {times}", "status:any to:{person} closed:{times}", SEARCH),
+    (
+        "what did|has {person} create|report|open|file {times}",
+        "status:any author:{person} created:{times}",
+        SEARCH,
+    ),
+    ("what did i create|report|open|file {times}", "status:any author:me created:{times}", SEARCH),
     # Authors
     ("created|reported|opened|filed|raised|submitted|written|added by {person!}", "author:{person}", SEARCH),
     ("by|from {person}", "author:{person}", SEARCH),
@@ -75,6 +88,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("watched|followed by {person}", "cannot:watched", SEARCH),
     ("~that|which? i|i'm watch|follow|watching|following", "cannot:watched", SEARCH),
     ("~with|without|no an|any? attachment|attachments|file|files", "cannot:attachments", SEARCH),
+    ("~i|i've comment|commented on|in?", "cannot:comments", SEARCH),
     ("closed|resolved|finished|fixed by {person}", "status:closed to:{person}", SEARCH),
     ("closed|resolved|finished|fixed by {person} {times}", "status:any to:{person} closed:{times}", SEARCH),
     ("closed|resolved|finished|fixed {times} by {person}", "status:any to:{person} closed:{times}", SEARCH),
@@ -97,6 +111,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("below|under|lower than? {priority} priority|prio", "priority:<{priority}", SEARCH),
     ("priority|prio is? at least {priority!}", "priority:>={priority}", SEARCH),
     ("at least {priority} priority|prio", "priority:>={priority}", SEARCH),
+    ("~at least {priority}", "priority:>={priority}", SEARCH),
     ("{priority} priority|prio? or|and higher|above|up", "priority:>={priority}", SEARCH),
     ("{priority} priority|prio? or|and lower|below", "priority:<={priority}", SEARCH),
     ("make|set it|this? to? urgent", "priority:urgent", CHANGE),
@@ -132,6 +147,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("close|closed|done it|this?", "step:close", CHANGE),
     ("reopen|reopened|open|unclose it|this? again?", "step:reopen", CHANGE),
     ("mark|move|set|put|back it|this? as|to|in|into {value}", "status:{value}", CHANGE),
+    ("category is? {category!}", "category:{category}", SEARCH),
     (":{category}", "category:{category}", NEW),
     (",in? category is? {category}", "category:{category}", NEW),
     ("no|without a|any? category", "category:none", SEARCH),
@@ -159,6 +175,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("not|no|nobody|no-one has? updated|touched|changed|modified for|in {span}", UNTOUCHED, SEARCH),
     ("not updated|touched|changed|modified since {times}", "updated:<{times}", SEARCH),
     ("inactive|untouched|stale for? {span}", UNTOUCHED, SEARCH),
+    ("~inactive|untouched|stale", "updated:<30d", SEARCH),
     ("since|after {times}", "created:>={times}", SEARCH),
     ("from|in the? {month}", "created:{month}", SEARCH),
     ("from|during {times}", "created:{times}", SEARCH),
@@ -168,7 +185,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     # Order
     ("how|number|count many|of", "count:yes", SEARCH),
     ("sorted|sort|ordered|order? by {sorted}", "sort:{sorted}", SEARCH),
-    ("newest|latest|last {number}", "sort:created:desc most:{number}", SEARCH),
+    ("newest|latest|last {number} created|opened|added?", "sort:created:desc most:{number}", SEARCH),
     ("{number} newest|latest", "sort:created:desc most:{number}", SEARCH),
     ("{number} oldest", "sort:created:asc most:{number}", SEARCH),
     ("latest|last {number} updated|changed", "sort:updated:desc most:{number}", SEARCH),
@@ -235,10 +252,14 @@ FILLERS = _words(
     "issues issue tickets ticket show list find search give get see all the with and that which are is "
     "were was of me please what what's whats everything anything things stuff have i for those these "
     "there has been a an still in do we our us who can you could tell need want any about currently right "
-    "now does did ones but at moment to look up team my on or yet working doing"
+    "now does did ones but at moment to look up team my on or yet working doing from how "
+    "why when where should would & + ,"
 )
 """Words that mean nothing in a search beside a phrase or at its start."""
-VERBS = _words("issues tickets show list with and the me all containing contains")
+VERBS = _words(
+    "issues tickets issue ticket show list find can could you with and the me all about any anything "
+    "something who what how why when where which should containing contains"
+)
 """Fillers that mean nothing at a search's start even if it has no phrase."""
 NOUNS = frozenset({"issues", "tickets", "issue", "ticket"})
 """Fillers that stand for the issues to search, anywhere in the text."""

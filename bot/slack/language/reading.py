@@ -9,7 +9,16 @@ from typing import get_args
 
 from bot.errors import UserError
 from bot.slack.language.dates import Today
-from bot.slack.language.marks import CALENDAR, END, MAX_NAME_WORDS, MAX_WORDS, NAMED, Marks, Vocabulary, plain
+from bot.slack.language.marks import (
+    CALENDAR,
+    END,
+    MAX_NAME_WORDS,
+    MAX_WORDS,
+    NAMED,
+    Marks,
+    Vocabulary,
+    plain,
+)
 from bot.slack.language.options import NoValue, Parsed
 from bot.slack.language.phrases import (
     AND,
@@ -152,6 +161,7 @@ class PhraseParser(Marks):
                 continue
             slot, sure = expected[1:-1].removesuffix("!"), expected.endswith("!}")
             any_text = self.words[at].quoted and row.words[0] in NEGATIONS  # `without "due friday"`
+            at += slot in NAMED and at > start and self.plain[at] == "the" and at + 1 < len(self.words)
             taken = None if any_text else self._slot(slot, at, leads=at > start)
             if taken is None and sure and self.where == "change" and self.plain[at] != "to":
                 taken = self._run(at)  # an unknown name is reported

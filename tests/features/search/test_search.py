@@ -159,3 +159,51 @@ async def test_closed_with_a_time_is_the_closing_date(office: Office, ana: Perso
     found = await ana.ask("/issues closed last week project:webshop")
 
     assert f"#{reopened.id} " in text_of(found)
+
+
+async def test_one_of_the_named_projects_is_searched_with_one_press(ana: Person) -> None:
+    refused = await ana.ask("/issues urgent in webshop and mobile")
+    assert "I can search one project" in text_of(refused)
+
+    found = await ana.after(ana.press(refused, "Search mobile"))
+
+    assert "Project: Mobile App · Status: open · Priority: Urgent" in text_of(found)
+
+
+async def test_a_category_leads_to_the_projects_that_have_it(ana: Person) -> None:
+    for typed in ("category checkout", "category:checkout"):
+        refused = await ana.ask(f"/issues {typed}")
+        assert "Every project has its own categories" in text_of(refused)
+        assert "Search Mobile App" not in str(refused["blocks"])
+
+        found = await ana.after(ana.press(refused, "Search Web Shop"))
+        assert "Project: Web Shop · Status: open · Category: Checkout" in text_of(found)
+
+
+async def test_a_reference_is_searched_in_the_custom_field_that_has_it(office: Office, ana: Person) -> None:
+    issue = office.public_issue()
+    field = next(
+        one for one in office.tracker.data.custom_fields.values() if one.name == "Customer reference"
+    )
+    issue.custom[field.id] = "K-90210"
+
+    empty = await ana.ask("/issues K-90210")
+    found = await ana.after(ana.press(empty, "Search Customer reference for “K-90210”"))
+
+    assert f"#{issue.id} " in text_of(found)
+    assert "Customer reference: K-90210" in text_of(found)
+
+
+async def test_swapped_letters_are_put_right_with_one_press(ana: Person) -> None:
+    empty = await ana.ask("/issues my opne bgus")
+    assert "No issues found" in text_of(empty)
+
+    found = await ana.after(ana.press(empty, "Search for “my open bugs”"))
+
+    assert "Issue type: Bug · Status: open · Assignee: me" in text_of(found)
+
+
+async def test_a_long_text_says_how_many_words_are_searched(ana: Person) -> None:
+    empty = await ana.ask("/issues xylophones quibble under seven purple moons nightly")
+
+    assert "xylophones, quibble, under, seven, purple · I can search for 5 words at once" in text_of(empty)

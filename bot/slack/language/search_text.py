@@ -1,0 +1,39 @@
+"""The text of a search beside its phrases, and keywords that a typing error hides in it."""
+
+from collections.abc import Collection
+
+from bot.service.conventions import SEARCHED_WORDS
+from bot.slack.language.marks import END, MAX_WORDS, Vocabulary, plain, plural
+from bot.slack.language.options import Parsed
+from bot.slack.language.phrases import FILLERS
+from bot.slack.language.reading import TABLES
+from bot.spelling import GOVERNING
+
+SWAPPED = range(4, 16)  # how many letters a word has of which two may be swapped
+
+
+def search_text(parsed: Parsed) -> str:
+    """The words of a search's text, without the punctuation after them unless it is quoted.
+
+    If they are more than the service searches for, those that tell little are left out.
+    """
+    words = parsed.words
+    if len(words) > SEARCHED_WORDS:
+        words = tuple(word for word in words if plain(word) not in FILLERS | GOVERNING) or words
+    texts = (word.text if word.quoted else word.text.rstrip(END) for word in words)
+    return " ".join(" ".join(texts).split())
+
+
+def respelled(parsed: Parsed, vocabulary: Vocabulary) -> tuple[tuple[str, str], ...]:
+    """The words of a search's text that have two letters swapped, each with the keyword that it may be."""
+    names = (name.casefold() for kind in ("tracker", "status") for name in vocabulary.names.get(kind, ()))
+    keywords = TABLES["search"].first.keys() - FILLERS - GOVERNING
+    known = keywords.union(*({name, plural(name)} for name in names))
+    typed = (plain(word) or "" for word in parsed.words[:MAX_WORDS])
+    near = ((word, _unswapped(word, known)) for word in typed if len(word) in SWAPPED)
+    return tuple((word, meant) for word, meant in near if meant)
+
+
+def _unswapped(word: str, known: Collection[str]) -> str | None:
+    swaps = (f"{word[:n]}{word[n + 1]}{word[n]}{word[n + 2 :]}" for n in range(len(word) - 1))
+    return next((one for one in swaps if one in known), None)
