@@ -196,7 +196,11 @@ async def test_users_learn_what_a_search_cannot_do(office: Office, world: World,
         (f"project:depot {query} sort:id", "Saved query"),
         (
             "project:depot pallet jams at the north dock today",
-            "contains the words: pallet, jams, at, the, north",
+            "contains the words: pallet, jams, north, dock, today",
+        ),
+        (
+            "project:depot pallet jams north dock gate today",
+            "pallet, jams, north, dock, gate · I can search for 5 words at once",
         ),
         ("project:depot a pallet", "contains the word: pallet"),
     ):
