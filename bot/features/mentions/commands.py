@@ -127,6 +127,8 @@ _TABLE = CommandTable[Row](
     ("{plain} digest|digests {rest?}", ("digest", "{rest}")),
     ("{plain} act=timelog|tracker {rest?}", ("{act}", "{rest}")),
     ("how much|many {logged}", ("timelog", "{all}")),
+    ("how much|many hours|time did|have i {rest}", ("timelog", "{all}")),
+    ("change|update my|today's|yesterday's|last {logged}", ("timelog", "{all}")),
     ("what did|have i {logged}", ("timelog", "{all}")),
     ("who|delete|edit|undo|remove {logged}", ("timelog", "{all}")),
     (f"i? {LOG}|worked|logged time? {ON}? {ON}? {{timed}}", ("timelog", "{timed}")),
@@ -185,9 +187,11 @@ _ASKS = CommandTable(
 )
 UNDO = "To undo a change, choose “Undo” below its confirmation. It's there for ten minutes."
 _TALK = CommandTable(
-    ("thanks|thx|cheers|thank you? {rest?}", "You're welcome!"),
+    ("thanks|thx|cheers|thank you? a|so|very? lot|much|again|bot?", "You're welcome!"),
+    ("thanks|thank you? for {rest}", "You're welcome!"),
     ("undo|revert that|it|this? please?", UNDO),
-    ("that's|this|that is? wrong|incorrect {rest?}", UNDO),
+    ("that's|this|that is? wrong|incorrect", UNDO),
+    ("that's|this|that is? wrong|incorrect i meant {rest}", UNDO),
     (
         "are you a|an? human|bot|robot|real|person|ai",
         "I'm a bot. I work with issues and time in your tracker.",

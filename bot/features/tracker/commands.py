@@ -71,6 +71,7 @@ _TABLE = CommandTable(
     (f"{_EMOJI} {_NONE}", Act.CLEAR_EMOJI),
     (f"{_EMOJI} {{rest}}", Act.SET_EMOJI),
     (_NOTIFY, Act.SHOW_NOTICES),
+    (f"{_NOTIFY} me when|if|about {{rest}}", Act.SHOW_NOTICES),
     (f"{_NOTIFY} {{rest}}", Act.SET_NOTICES),
     (f"turn|switch|stop|disable on|off? the|my|all? {_NOTIFY} on|off?", Act.SHOW_NOTICES),
     ("mute {issue}", Act.MUTE),

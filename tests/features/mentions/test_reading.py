@@ -6,7 +6,7 @@ from time import perf_counter
 
 import pytest
 
-from bot.features.mentions.commands import Meant, Nothing, RoutedCommand, Unclear, Wordless, meant
+from bot.features.mentions.commands import Meant, Nothing, RoutedCommand, Talk, Unclear, Wordless, meant
 
 TODAY = partial(date, 2026, 11, 23)
 URL = "https://tracker.example/app"
@@ -56,6 +56,10 @@ LINK = f"<{URL}/issues/42|#42>"
         ("attach", "issue", "attach"),
         ("template", "issue", "template"),
         ("template new", "issue", "template new"),
+        # Time and messages
+        ("how many hours did I work last week?", "timelog", "how many hours did I work last week?"),
+        ("change today's entry on 42 to 2h", "timelog", "change today's entry on 42 to 2h"),
+        ("notify me when something gets assigned to me", "tracker", "notify"),
         # Searches
         ("search login", "issues", "login"),
         ("find login page", "issues", "login page"),
@@ -104,6 +108,8 @@ def test_the_first_word_chooses_the_command(text: str, command: str, rest: str) 
         "the login page is blank",
         "log in page is blank",
         "link to the docs is broken",
+        "thanks, close 42",
+        "that is wrong in the docs",
         "project page is very slow",
         "my login is broken",
         "5m rows crash the export",
@@ -164,3 +170,10 @@ def test_nothing_of_a_long_message_is_lost(before: str) -> None:
 )
 def test_a_message_may_have_no_words(text: str, found: Meant) -> None:
     assert meant(text, URL, TODAY) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["thanks a lot!", "Thank you", "undo that", "that's wrong, I meant 42", "are you a human?"]
+)
+def test_small_talk_is_neither_an_issue_nor_a_search(text: str) -> None:
+    assert isinstance(meant(text, URL, TODAY), Talk)
