@@ -84,6 +84,7 @@ such as `tracker:bgu=Bug` or `text:vuocher=voucher`, or the text in a custom fie
 WORDS = "words"
 LONG = 5  # how many letters a word has that may be misspelled
 MAX_DROPS = 3  # how many phrases, and how many words, are tried to be left out
+REFERENCE = re.compile("(?=.*[0-9]).{2,15}")  # shorter than an API key
 MAX_FIELDS, MAX_PROJECTS = 3, 10  # how many custom fields, and projects with a category, are tried
 
 
@@ -234,7 +235,7 @@ class Search:
 
     async def _fields(self, session: Session, filters: IssueFilters, typed: Sequence[str]) -> list[Change]:
         """Changes that look for a text like `K-20417` in the custom fields that may have it."""
-        if len(typed) != 1 or len(typed[0]) > LONGEST or not re.search("[0-9]", typed[0]):
+        if len(typed) != 1 or not REFERENCE.fullmatch(typed[0]):
             return []
         with suppress(ServiceError):
             catalog = await self.catalogs.of(session, filters.project_id, ["custom_fields"])

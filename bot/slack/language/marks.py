@@ -116,6 +116,8 @@ class Marks:
             return self._person(folded, leads=leads) if kind == "person" else None
         if kind == "urgent":
             return self._urgent(folded)
+        if kind == "least":  # `high+`
+            return self._names_of("priority").get(folded.removesuffix("+")) if folded.endswith("+") else None
         called = self._names_of(kind).get(folded)
         return called or (typed if leads and self._begins(kind, folded) else None)
 
@@ -233,7 +235,7 @@ def _fits(pattern: re.Pattern[str]) -> Callable[[str, Today], str | None]:
 
 
 NAMED = {kind: kind for kind in ("person", "project", "tracker", "status", "priority", "category", "version")}
-NAMED |= {"owner": "person", "urgent": "priority"}
+NAMED |= {"owner": "person", "urgent": "priority", "least": "priority"}
 """The slots that hold names, and the kind of these."""
 _READ: Mapping[str, Callable[[str, Today], str | None]] = {
     "day": lambda typed, today: _date(typed.removeprefix("on "), lambda text: dates.day(text, today)),

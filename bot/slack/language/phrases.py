@@ -112,6 +112,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("priority|prio is? at least {priority!}", "priority:>={priority}", SEARCH),
     ("at least {priority} priority|prio", "priority:>={priority}", SEARCH),
     ("~at least {priority}", "priority:>={priority}", SEARCH),
+    ("{least} priority|prio?", "priority:>={least}", SEARCH),
     ("{priority} priority|prio? or|and higher|above|up", "priority:>={priority}", SEARCH),
     ("{priority} priority|prio? or|and lower|below", "priority:<={priority}", SEARCH),
     ("make|set it|this? to? urgent", "priority:urgent", CHANGE),
@@ -258,7 +259,7 @@ FILLERS = _words(
 """Words that mean nothing in a search beside a phrase or at its start."""
 VERBS = _words(
     "issues tickets issue ticket show list find can could you with and the me all about any anything "
-    "something who what how why when where which should containing contains"
+    "something who what how why when where which should is are was containing contains"
 )
 """Fillers that mean nothing at a search's start even if it has no phrase."""
 NOUNS = frozenset({"issues", "tickets", "issue", "ticket"})
