@@ -197,6 +197,7 @@ class Bot:
         deadline = time.monotonic() + grace
         await self._jobs.stop()
         self._web.stopping = True
+
         # The socket stays open for responses that go over it: acknowledgements and form errors.
         await self._pending.idle(min(SECONDS_TO_ACKNOWLEDGE, grace))
         if self._socket:

@@ -81,6 +81,7 @@ class Sandbox:
         )
         await _listen(self.tracker, self._service_port, "--service-port")
         self._closing.push_async_callback(self.tracker.stop)
+
         self.workspace = Workspace(
             manifest=parsed(manifest_yaml()),
             people=PEOPLE,
@@ -89,6 +90,7 @@ class Sandbox:
         )
         await _listen(self.workspace, self._port, "--port")
         self._closing.push_async_callback(self.workspace.stop)
+
         self.bot = Bot(
             Settings(
                 slack_bot_token=SecretStr(self.workspace.bot_token),
@@ -104,6 +106,7 @@ class Sandbox:
         )
         await self.bot.start()
         self._closing.push_async_callback(self.bot.stop, SECONDS_TO_FINISH)
+
         await self._link_accounts()
         self.workspace.show_links(self._linked_users)
         self._closing.push_async_callback(self._hide_links)

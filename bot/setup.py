@@ -85,6 +85,7 @@ class Setup:
         tokens = self._tokens()
         if not self.asks:
             self._require((TRACKER, *tokens))
+
         self._ask_for_tracker()
         self._make_key()
         both = tokens == (BOT_TOKEN, APP_TOKEN)  # the link's manifest is for Socket Mode in one workspace
@@ -92,6 +93,7 @@ class Setup:
             self._print_link()
         for question in tokens:
             self.answers[question.variable] = self._answer(question)
+
         changes = {name: value for name, value in self.answers.items() if self._is_wanted(name, value)}
         if changes:
             write_env(ENV, changes)

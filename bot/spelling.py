@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from heapq import nsmallest
+from itertools import chain, islice
 
 COMPARED, LONGEST = 40, 60  # how many names are compared letter by letter, and how many characters of each
 SURE = 0.7  # how much a word must resemble a name if it may also be meant as it is
@@ -32,7 +33,7 @@ def similar(word: str, names: Iterable[str], most: int, cutoff: float = 0.6) -> 
         starts.setdefault(name[:LONGEST], []).append(name)
     likely = starts if len(starts) <= COMPARED else _likely(word, starts)
     starts_of_matches = get_close_matches(word, likely, most, cutoff)
-    return [name for start in starts_of_matches for name in starts[start]][:most]
+    return list(islice(chain.from_iterable(starts[start] for start in starts_of_matches), most))
 
 
 def slip(word: str, names: Iterable[str]) -> str | None:

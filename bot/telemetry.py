@@ -154,6 +154,7 @@ def configure(
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
+
     exact = sorted((s.get_secret_value() for s in known if len(s) >= SHORTEST_SECRET), key=len, reverse=True)
     render = _in_json(exact) if form == "json" else _on_console(exact, colors=stream.isatty())
     handler = logging.StreamHandler(stream)
@@ -167,12 +168,14 @@ def configure(
             ],
         )
     )
+
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.getLogger("apscheduler").setLevel(logging.ERROR)  # it warns about every slow tick
+
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,

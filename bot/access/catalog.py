@@ -316,7 +316,7 @@ class Catalogs:
             having = IssueFilters(project_id=project_id, status="any", having=number, sort=LATEST_FIRST)
             with suppress(Refused):
                 issues = (await self._client.list_issues(session.key, having, limit=LEARNED)).items
-                fields = (field for issue in issues for field in issue.custom_fields)
+                fields = chain.from_iterable(issue.custom_fields for issue in issues)
                 values = [field for field in fields if field.id == number]
                 return _custom_field(values) if values else None
             return None
@@ -349,7 +349,7 @@ def _seen(issues: Sequence[Issue]) -> _Seen:
 
 def _custom_field(values: Sequence[CustomFieldValue]) -> CustomField:
     """A custom field from its values on issues, the latest first."""
-    texts = (text for field in values for text in _texts(field.value))
+    texts = chain.from_iterable(_texts(field.value) for field in values)
     used = Counter(text for text in texts if 0 < len(text) <= CHOICE)
     multiple = any(field.multiple for field in values)
     repeated = len(used) > 1 and used.total() >= MIN_AVERAGE_USES * len(used)

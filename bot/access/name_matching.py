@@ -96,6 +96,7 @@ class NameIndex:
         if not matches and re.fullmatch("[0-9]{1,9}", query):
             matches = self._with_id(int(query))
         matches = matches or [ref for _, ref in containing]
+
         if len(matches) == 1:
             return matches[0]
         if matches:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 
 from bot.access.accounts import Session
 from bot.access.catalog import Catalogs
@@ -76,7 +77,7 @@ async def has_permission(
         if user.admin:
             return True
         memberships = [one for one in user.memberships if one.project and one.project.id == project.id]
-        roles = {role.id for membership in memberships for role in membership.roles}
+        roles = {role.id for role in chain.from_iterable(one.roles for one in memberships)}
         if not 0 < len(roles) <= MAX_ROLES:
             return None
         known_roles = await asyncio.gather(*(client.optional.role(session.key, role) for role in roles))

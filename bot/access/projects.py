@@ -88,6 +88,7 @@ class Projects:
         self._client = client
         self._store = store
         self._accounts = accounts
+
         self._listed: TtlCache[tuple[Owner, SecretStr], tuple[KnownProject, ...]]
         self._listed = TtlCache(cached, MAX_CACHED, len)
         self._detailed: TtlCache[tuple[Owner, SecretStr, int], DetailedProject]

@@ -8,7 +8,7 @@ import asyncio
 import secrets
 from abc import abstractmethod
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, Generic, Protocol, TypeVar
@@ -97,11 +97,9 @@ class DueReads(Together, Generic[Item, Content]):
         for item in items:
             by_owner[item.owner].append(item)
         over = (settle(job, Done()) for job in jobs if job.key not in known)
-        turns = (
-            self._turn(owner, turn, settle)
-            for owner, theirs in by_owner.items()
-            for turn in self._turns(theirs)
-        )
+        turns: list[Awaitable[None]] = []
+        for owner, theirs in by_owner.items():
+            turns.extend(self._turn(owner, turn, settle) for turn in self._turns(theirs))
         await asyncio.gather(*over, *turns)
 
     def _turns(self, items: Sequence[Item]) -> Sequence[Sequence[Item]]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from itertools import chain
 from typing import Literal
 
 from bot.service import conventions
@@ -116,7 +117,7 @@ class IssueFilters:
 
     def __post_init__(self) -> None:
         values = [getattr(self, each.name) for each in fields(self)]
-        choices = [one for value in values for one in (value if isinstance(value, tuple) else (value,))]
+        choices = chain.from_iterable(value if isinstance(value, tuple) else (value,) for value in values)
         numbers = [one for one in choices if isinstance(one, int)] + [one for one, _ in self.custom_fields]
         others = (each for each in fields(self) if each.name not in BESIDE_A_QUERY)
         problems = {

@@ -6,7 +6,7 @@ raises the matching ServiceError.
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -192,9 +192,14 @@ def error_messages(body: bytes) -> tuple[str, ...]:
         return ()
     errors = content.get("errors", content.get("error")) if isinstance(content, dict) else content
     if isinstance(errors, dict):
-        errors = [f"{name} {text}" for name, texts in errors.items() for text in _as_list(texts)]
+        errors = [*_by_field(errors)]
     texts = (text.strip()[:MAX_MESSAGE_LENGTH] for text in _as_list(errors) if isinstance(text, str))
     return tuple(text for text in texts if text)[:MAX_MESSAGES]
+
+
+def _by_field(errors: Mapping[str, object]) -> Iterator[str]:
+    for name, texts in errors.items():
+        yield from (f"{name} {text}" for text in _as_list(texts))
 
 
 def retry_after_seconds(retry_after: str | None) -> float | None:

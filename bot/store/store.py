@@ -45,15 +45,17 @@ class Store:
         self._database = database
         self.processes = Processes(database, timeout=timings.heartbeat_timeout, clock=clock)
         self.jobs = Jobs(database, vault, self.processes)
+
         self.notices = Notices(database, self.jobs)
+        self.digests = StoredDigests(database, self.jobs)
+        self.followed = StoredFollowed(database, self.jobs)
+
         self.links = Links(database, vault, self.notices)
         self.channels = Channels(database)
         self.saved_input = SavedInput(database, vault)
         self.created_issues = CreatedIssues(database)
         self.time_entries = TimeEntries(database)
         self.templates = StoredTemplates(database)
-        self.digests = StoredDigests(database, self.jobs)
-        self.followed = StoredFollowed(database, self.jobs)
         self.installations = Installations(database, vault, client_id)
         self.encrypted_values = EncryptedValues(database, vault)
 

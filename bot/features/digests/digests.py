@@ -192,6 +192,7 @@ class Digests:
             project = await self._projects.chosen(session, draft.project, channel)
             plan = await self.plans.of(session, project, draft)
             await self._check(session, plan)
+
             filters = plans.filters_of(plan, now, TimeRange(since=now - PREVIEWED))
             latest = replace(filters, sort=plans.LATEST[plan.kind])
             page = await self._client.list_issues(session.key, latest)

@@ -51,6 +51,7 @@ class FeedRuns(DigestRuns):
         known = await stored.in_feeds(feed.channel_id, rows) if rows else ()
         posted = {one.issue_id for one in known if one.digest_id != feed.id or not one.listed}
         new = tuple(issue for issue in content.issues if issue.id not in posted)
+
         if len(new) > ALONE:
             its = await stored.claim_list(feed.id, [followed_by(feed, issue) for issue in new])
             content = replace(content, issues=tuple(issue for issue in new if issue.id in its))
@@ -60,6 +61,7 @@ class FeedRuns(DigestRuns):
             outcome = self._finished(run, RunResult.SENT if new else RunResult.EMPTY, content.coverage)
         if not isinstance(outcome, Again):
             return outcome
+
         mine = (one for one in known if one.digest_id == feed.id and not one.listed and one.issue_id in rows)
         changed = [one for one in mine if has_changed(one, rows[one.issue_id])]
         if not (new or changed):
@@ -113,6 +115,7 @@ class FeedAnnouncer:
             return None
         if why_not := await reply.why_not_post():
             return why_not
+
         thread_ts = reply.place.thread_ts or ""
         announced = replace(followed_by(feed, issue), thread_ts=thread_ts, posted_by=reply.owner.user_id)
         if (claim := await store.followed.claim(announced)) is None:

@@ -1,6 +1,6 @@
 """Builds the form for a digest, and reads its values."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -30,6 +30,7 @@ from bot.features.digests.schedules import (
 )
 from bot.features.parts import Parts
 from bot.features.reading import vocabulary_for
+from bot.service.models import Ref
 from bot.slack.language.options import understand
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
@@ -40,7 +41,7 @@ from bot.slack.surfaces.view import Metadata, View
 from bot.slack.text.mrkdwn import bold, line
 from bot.spelling import counted, prose_kind
 from bot.store.digests import Digest
-from bot.store.plans import FILTER_KINDS, GROUPS, KINDS, LIVE, STALE_DAYS, FilterKind, Plan
+from bot.store.plans import FILTER_KINDS, GROUPS, KINDS, LIVE, STALE_DAYS, FilterKind, FilterValue, Plan
 
 SCHEDULES = [
     ("daily", "Every day"),
@@ -194,7 +195,7 @@ def rescheduled(view: View, kind: str) -> JSON:
 def _filter_fields(plan: Plan) -> list[Block]:
     """One field for each filter, one for what to exclude, and how the digest looks."""
     chosen = {kind: [option(c.name, str(c.id)) for c in plan.filters.get(kind, ())] for kind in FILTER_KINDS}
-    out = [_exclusion(kind, one.id, one.name) for kind, refs in plan.excluded.items() for one in refs]
+    excluded = forms.several_searched(f"digest.{EXCLUDED}", _exclusions(plan.excluded), "None")
     grouped = [(name, prose_kind(name).capitalize()) for name in GROUPS]
     group = forms.choice("group", grouped, plan.group, "Issue type")
     empty = forms.checkbox("empty", "Post even when there's nothing to show", checked=plan.empty)
@@ -204,7 +205,7 @@ def _filter_fields(plan: Plan) -> list[Block]:
             forms.field(kind, FILTERS[kind].label, forms.several_searched(f"digest.{kind}", options, "Any"))
             for kind, options in chosen.items()
         ),
-        forms.field(EXCLUDED, "Exclude", forms.several_searched(f"digest.{EXCLUDED}", out, "None")),
+        forms.field(EXCLUDED, "Exclude", excluded),
         forms.field("more", "More filters", forms.text("more", more_typed(plan)), hint=MORE_HINT),
         forms.field("group", "Group by", group, optional=False),
         forms.field("empty", "Empty digests", empty),
@@ -326,9 +327,10 @@ async def choices(digests: Digests, request: OptionsRequest, reply: Reply) -> li
     known = await digests.choices(reply.owner, project)
     field, sought = request.name.removeprefix("digest."), request.text.strip().casefold()
     if field == EXCLUDED:
-        options = [_exclusion(kind, ref.id, ref.name) for kind, refs in known.items() for ref in refs]
+        options = _exclusions(known)
     else:
-        options = [option(ref.name, str(ref.id)) for kind in known if kind == field for ref in known[kind]]
+        refs = next((refs for kind, refs in known.items() if kind == field), ())
+        options = [option(ref.name, str(ref.id)) for ref in refs]
     return [one for one in options if sought in one["text"]["text"].casefold()]
 
 
@@ -340,19 +342,22 @@ async def unknown_choices(digests: Digests, reply: Reply, view: JSON) -> dict[st
         return {}
     known = await digests.choices(reply.owner, project)
     ids = {kind: {ref.id for ref in refs} for kind, refs in known.items()}
-    errors: dict[str, str] = {
-        name: f"This project has no {prose_kind(FILTERS[name].label.lower())} “{text}”. Remove it."
-        for name in known
-        for value, text in zip(values.all_chosen(name), values.all_chosen(name, "text"), strict=True)
-        if forms.number_in(value) not in ids[name]
-    }
+    errors: dict[str, str] = {}
+    for name in known:
+        label = prose_kind(FILTERS[name].label.lower())
+        for value, text in zip(values.all_chosen(name), values.all_chosen(name, "text"), strict=True):
+            if forms.number_in(value) not in ids[name]:
+                errors[name] = f"This project has no {label} “{text}”. Remove it."
     if any(not ids[kind].issuperset(out) for kind, out in _excluded(values).items()):
         errors[EXCLUDED] = "This project doesn't have all of these. Choose them again."
     return errors
 
 
-def _exclusion(kind: FilterKind, number: int, name: str) -> JSON:
-    return option(f"{FILTERS[kind].label}: {name}", f"{kind}:{number}")
+def _exclusions(choices: Mapping[FilterKind, Sequence[FilterValue | Ref]]) -> list[JSON]:
+    options: list[JSON] = []
+    for kind, refs in choices.items():
+        options += [option(f"{FILTERS[kind].label}: {ref.name}", f"{kind}:{ref.id}") for ref in refs]
+    return options
 
 
 def _excluded(values: forms.Values) -> dict[FilterKind, tuple[int, ...]]:

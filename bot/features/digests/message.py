@@ -102,13 +102,18 @@ def message(edition: Edition, wording: Wording) -> Message:
     digest, catch_up = edition.digest, _catch_up(edition)
     content = edition.content
     empty, news = content.too_large, summary(digest, content.issues, edition.now)
-    news = "too many issues to check" if empty else f"{'at least ' if content.more else ''}{news}"
+    if empty:
+        news = "too many issues to check"
+    elif content.more:
+        news = f"at least {news}"
     headline = f"{shortened(digest.plan.project, NAME)}: {news}"
+
     once = digest.plan.kind in plans.HAPPENED or digest.personal
     as_of = f"{'as' if once else 'As'} of {moment(edition.now)}"
     period = [f"Since {_start(digest)}", as_of] if once else [as_of]
     delete = delete_menu(digest.owner, digest.owner_name.partition(" ")[0], wording.service)
     about = cut(" · ".join([*period, *narrowed(digest.plan), *_compared(edition)]), SECTION)
+
     blocks: list[Block] = [header(headline), section(about, delete)]
     if catch_up:
         blocks.append(section(catch_up))
@@ -136,9 +141,10 @@ def _compared(edition: Edition) -> list[str]:
         return []
     *_, before, now = edition.periods
     more = now - before
-    comparison = (
-        f"{abs(more)} {'more' if more > 0 else 'fewer'} than last time" if more else "same as last time"
-    )
+    comparison = "same as last time"
+    if more:
+        comparison = f"{abs(more)} {'more' if more > 0 else 'fewer'} than last time"
+
     kind, *rest = edition.digest.plan.schedule.split()
     several = any("," in word for word in rest)
     unit = "period" if several else UNITS.get(kind, "period")

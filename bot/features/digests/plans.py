@@ -64,6 +64,8 @@ LATEST: Mapping[DigestKind, tuple[Sort, ...]] = {
     "stale": (Sort("updated_on"), Sort("id")),
 }
 """The order that has a kind's most important issues first."""
+STATUSES: Mapping[DigestKind, Literal["any", "closed"]] = {"new": "any", "changed": "any", "closed": "closed"}
+"""Which issues a kind lists, if not the open ones."""
 MAX_PAGES = 10
 OTHERS = 0
 """In place of an issue's number, in `Digest.known_updates`: all issues that were too many to read."""
@@ -181,7 +183,7 @@ def filters_of(plan: Plan, now: datetime, span: TimeRange | None = None) -> Issu
     return IssueFilters(
         project_id=plan.project_id,
         subprojects=None if plan.subprojects else "none",
-        status="any" if plan.kind in ("new", "changed") else "closed" if plan.kind == "closed" else "open",
+        status=STATUSES.get(plan.kind, "open"),
         created_on=span if plan.kind == "new" else None,
         closed_on=span if plan.kind == "closed" else None,
         due_date=soon,

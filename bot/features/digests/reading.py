@@ -26,7 +26,7 @@ from bot.features.issues.issues import HISTORY, IssueNotFound, Issues, Names, me
 from bot.features.issues.publicity import may_show, visible_project
 from bot.service.client import Client
 from bot.service.conventions import PAGE, ProjectStatus
-from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
+from bot.service.filters import DateRange, IssueFilters, TimeRange
 from bot.service.models import Change, Issue, Page, Project
 from bot.spelling import fingerprint
 from bot.store.digests import Coverage, Digest, Pause, Start
@@ -39,11 +39,7 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 PAGES_AT_ONCE = 10
 MAX_ROWS = 300
 """After so many rows that it lists, or MAX_PAGES, a digest reads no more: it shows about a hundred."""
-MINE = IssueFilters(
-    assigned_to=("me",),
-    status="open",
-    sort=(Sort("updated_on", descending=True), Sort("id", descending=True)),
-)
+MINE = IssueFilters(assigned_to=("me",), status="open", sort=plans.LATEST["changed"])
 FEW = 5  # up to this many projects are read one by one; for more, the list of all projects is read
 MAX_COUNTED = 2000  # if the history needs more issues than this, it starts empty
 AHEAD = timedelta(days=1)
@@ -114,6 +110,7 @@ class DigestReader:
                 contents[digest.id] = state
             else:
                 listing.append(replace(digest, plan=replace(digest.plan, project=state.name)))
+
         news: dict[int, News] = {}
         feeds: dict[int, list[Digest]] = defaultdict(list)
         opened = []
@@ -126,6 +123,7 @@ class DigestReader:
             news |= dict.fromkeys((feed.id for feed in together), await self._updated(together))
         if opened:
             news |= dict.fromkeys((digest.id for digest in opened), await self._rows(opened))
+
         for digest in listing:
             content = await self._content(digest, covered[digest.id], news.get(digest.id))
             if isinstance(content, Content) and not digest.direct:
@@ -217,7 +215,7 @@ class DigestReader:
         state = _shown(digest, states[digest.plan.project_id])
         if isinstance(state, Pause):
             return state
-        listed = [_slim(row) for page in pages for row in page.items]
+        listed = [_slim(row) for row in chain.from_iterable(page.items for page in pages)]
         passing = [row for row in listed if row.id not in self.hidden and plans.passes(digest.plan, row)]
         rows = {row.id: row for row in passing}
         public = {row.id for row in await self._may_show(digest, passing)}
@@ -241,6 +239,7 @@ class DigestReader:
         with_time = TimeRange(until=self.now + AHEAD) if plan.kind == "closed" else None
         known = plans.filters_of(anything, self.now, with_time)
         latest = replace(known, project_id=None, subprojects=None, sort=plans.LATEST[plan.kind])
+
         page = await self.client.list_issues(self.session.key, latest, limit=1)
         newest = max((at for row in page.items if (at := plans.happened(plan.kind, row))), default=None)
         if newest is None:
@@ -320,11 +319,10 @@ class DigestReader:
         """The issues of these feeds' project that changed lately, and when the last one did: by one request,
         unless more than PAGE of them changed.
         """
-        latest = (Sort("updated_on", descending=True), Sort("id", descending=True))
         filters = _filters(feeds[0].plan.project_id, feeds)
         below = None if any(feed.plan.subprojects for feed in feeds) else filters.subprojects
-        filters = replace(filters, updated_on=filters.created_on, subprojects=below, sort=latest)
-        filters = replace(filters, created_on=None)
+        filters = replace(filters, updated_on=filters.created_on, created_on=None)
+        filters = replace(filters, subprojects=below, sort=plans.LATEST["changed"])
         page = await self.client.list_issues(self.session.key, filters)
         rows = [_slim(row) for row in page.items]
         if page.total_count > len(rows):
@@ -343,7 +341,9 @@ class DigestReader:
             lists = [together]
             if 1 < len(numbers) < pages:  # most new issues are in other projects
                 lists = [_filters(n, [d for d in digests if d.plan.project_id == n]) for n in numbers]
-            rows = [_slim(row) for filters in lists async for row in self._every(filters)]
+            rows = []
+            for filters in lists:
+                rows += [_slim(row) async for row in self._every(filters)]
         return rows, newest
 
     async def _may_show(self, digest: Digest, rows: list[Issue]) -> list[Issue]:
@@ -406,7 +406,7 @@ def _filters(project_id: int | None, digests: Sequence[Digest]) -> IssueFilters:
         subprojects="none" if project_id else None,
         status="any",
         created_on=since(min(reached)) if len(reached) == len(digests) else None,
-        sort=(Sort("created_on", descending=True), Sort("id", descending=True)),
+        sort=plans.LATEST["new"],
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from functools import cache
-from itertools import islice, pairwise, takewhile
+from itertools import chain, islice, pairwise, takewhile
 from zoneinfo import ZoneInfo, available_timezones
 
 from cronsim import CronSim, CronSimError
@@ -107,6 +107,7 @@ def parse(text: str) -> Schedule:
         )
     if typed[:1] == ["cron"]:
         return _cron(typed[1:])
+
     spaced = " ".join("every" if word == "each" else word for word in typed).replace(",", " ")
     words = [word for word in spaced.split() if word not in _FILLERS]
     if step := _STEP.fullmatch(" ".join(words)):
@@ -264,7 +265,7 @@ def _at_time(begin: str, days: str, words: list[str]) -> Schedule:
 
 def _weekly(words: list[str]) -> Schedule:
     """`mon,thu 9:00`, `mondays 8am thursdays`, `mon-fri 8:30`, with or without `every`."""
-    named = sorted({day for word in words for day in _days(word)})
+    named = sorted(set(chain.from_iterable(map(_days, words))))
     if not named:
         raise ScheduleError("Which day? Try `weekly mon 9:00`, or `weekly mon,thu 9:00` for several days.")
     time = [word for word in words if word != "every" and not _days(word)]
@@ -277,8 +278,12 @@ def _weekly(words: list[str]) -> Schedule:
 def _days(word: str) -> list[int]:
     """The weekdays of a name, abbreviation, plural, or range; 0 is Monday."""
     ends = [part.removesuffix("s") for part in word.split("-")]
-    numbers = [n for end in ends for n, day in enumerate(DAYS) if end[:3] == day[:3] and day.startswith(end)]
+    numbers = [number for end in ends if (number := _day(end)) is not None]
     return [*range(numbers[0], numbers[-1] + 1)] if len(numbers) == len(ends) <= 2 else []  # noqa: PLR2004 - a range
+
+
+def _day(name: str) -> int | None:
+    return next((n for n, day in enumerate(DAYS) if name[:3] == day[:3] and day.startswith(name)), None)
 
 
 def _hourly(words: list[str]) -> Schedule:
@@ -340,4 +345,4 @@ def _zones_like(typed: str) -> list[str]:
     if typed_city in by_city:
         starting = [typed_city]
     near = starting or get_close_matches(typed_city, by_city, _NEAR, 0.8)
-    return [name for city in near for name in by_city[city]][:_NEAR]
+    return list(islice(chain.from_iterable(by_city[city] for city in near), _NEAR))

@@ -394,6 +394,7 @@ def preview(preview: Preview, wording: Wording) -> list[Block]:
         would = f"Right now, this digest would show you {many}."
     if content.too_large:
         would = digest_message.unread(plan, wording)
+
     about = " · ".join(filter(None, (when_of(plan), filters_in_words(plan))))
     day = plans.today(plan, preview.now)
     first = content.issues[:PREVIEWED]

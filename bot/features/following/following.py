@@ -50,7 +50,10 @@ class IssueSnapshot:
     def changes_after(self, journal: int) -> list[tuple[Journal, Change]]:
         """The changes of status and assignee after that one, which the thread of a live feed's post tells."""
         later = (entry for entry in self.history if entry.id > journal)
-        return [(entry, change) for entry in later for change in told_changes(entry)]
+        changes: list[tuple[Journal, Change]] = []
+        for entry in later:
+            changes.extend((entry, change) for change in told_changes(entry))
+        return changes
 
     def comment(self, number: int | None) -> Journal | None:
         return next((comment for comment in self.issue.public_comments or () if comment.id == number), None)

@@ -36,6 +36,7 @@ def post(
     project = f" in {line(issue.project.name)}" if issue.project else ""
     did = "created" if follow.created else "shared"
     text = issues.title(issue, wording) if direct else f"{line(by)} {did} {issues.title(issue, wording)}"
+
     status = line(issue.status.name) if issue.status else ""
     last = next((entry for entry in reversed(snapshot.history) if _did(issue, entry)), None)
     facts = (
@@ -46,6 +47,7 @@ def post(
     text = f"{text}{project}\n{' · '.join(fact for fact in facts if fact)}"
     if last:
         text = f"{text}\n{who_did(last)} {series(_did(issue, last), 'and')}"
+
     mine = direct and snapshot.mine
     summary = section(text, issues.post_menu(issue.id, wording, follow=follow, quotes=quotes, mine=mine))
     alone = direct or feed or isinstance(follow, FollowIssue)

@@ -110,6 +110,7 @@ def details(details: EntityDetails, style: Wording, description: str) -> JSON:
     }
     payload["fields"] |= {name: field for name, field in more.items() if field}
     payload["fields"] = editable(payload["fields"], details)
+
     custom = {
         "Project": issue.project.name if issue.project else "",
         "Category": issue.category.name if issue.category else "",

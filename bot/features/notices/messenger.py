@@ -169,6 +169,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
         name = assignment.by.name if assignment and assignment.by else ""
         if by:
             name = (await profiles.of(slack, to.team_id, by.user_id)).name
+
         today = None if reader.zone is NoZone.UNKNOWN else datetime.now(reader.zone).date()
         quotes = await views.quotes_of(content, wording)
         paragraphs = views.paragraphs(content, name or "Someone", quotes)

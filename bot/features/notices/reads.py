@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import chain
 
 from pydantic import BaseModel
 
@@ -194,7 +195,7 @@ class IssueNews:
 
     @property
     def changes(self) -> list[Change]:
-        return [change for act in self.acts for change in act.changes]
+        return list(chain.from_iterable(act.changes for act in self.acts))
 
     def without(self, sent_keys: Collection[str]) -> "IssueNews":
         new = self.assignment if self.assignment and self.assignment.key not in sent_keys else None

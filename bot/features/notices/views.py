@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
+from itertools import chain
 
 from bot.features.following.views import who_did
 from bot.features.issues.buttons import CommentOnIssue
@@ -110,7 +111,7 @@ def muted(message: JSON, pressed: MuteIssue) -> Message:
 def unmutes(message: JSON, number: int) -> bool:
     """Whether a message about the issue shows *Unmute*."""
     unmute = MuteIssue(issue=number, on=False)
-    elements = (one for block in message.get("blocks") or () for one in block.get("elements") or ())
+    elements = chain.from_iterable(block.get("elements") or () for block in message.get("blocks") or ())
     return any((one.get("action_id"), one.get("value")) == (unmute.action, unmute.pack()) for one in elements)
 
 

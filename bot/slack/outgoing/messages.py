@@ -73,6 +73,7 @@ async def in_words(reply: Reply, message: JSON) -> InWords:
     source = re.sub(r"[^\w .-]", "", author) + " in Slack"
     if link:
         source = to.link(link, source)
+
     whole = await asyncio.to_thread(translate, text, name, to)
     body = shortened(whole, forms.TEXT - len(source) - len(SHORTENED) - 4)
     if body != whole:

@@ -5,6 +5,7 @@ Views are pure functions from values to a `Message` or a view's dict.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from bot.slack.surfaces.buttons import MENU, Button, OpenPage
@@ -191,8 +192,10 @@ def menu_link(text: str, url: str) -> JSON:
 def option_values(message: JSON) -> list[str]:
     """The values of the options in a message's menus."""
     blocks = message.get("blocks") or ()
-    elements = (one for block in blocks for one in (*(block.get("elements") or ()), block.get("accessory")))
-    return [str(option.get("value")) for one in elements if one for option in one.get("options") or ()]
+    parts = ((*(block.get("elements") or ()), block.get("accessory")) for block in blocks)
+    elements = filter(None, chain.from_iterable(parts))
+    options = chain.from_iterable(element.get("options") or () for element in elements)
+    return [str(each.get("value")) for each in options]
 
 
 def filled(part: JSON, **more: object) -> JSON:

@@ -5,7 +5,7 @@ https://docs.slack.dev/reference/block-kit/block-elements/rich-text-input-elemen
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby, product
 
 from markdown_it.tree import SyntaxTreeNode
 
@@ -44,9 +44,9 @@ def has_content(value: JSON) -> bool:
 
 def ids_in(value: JSON) -> list[tuple[str, str]]:
     """The types and IDs of the users and channels that rich text mentions."""
-    inner = [each for part in _parts(value) for each in _parts(part)]
-    elements = [*inner, *(each for item in inner for each in _parts(item))]
-    ids = ((kind, element.get(f"{kind}_id")) for kind in ("user", "channel") for element in elements)
+    inner = [*chain.from_iterable(map(_parts, _parts(value)))]
+    elements = [*inner, *chain.from_iterable(map(_parts, inner))]
+    ids = ((kind, element.get(f"{kind}_id")) for kind, element in product(("user", "channel"), elements))
     return list(dict.fromkeys((kind, str(mentioned)) for kind, mentioned in ids if mentioned))
 
 
@@ -186,7 +186,7 @@ def _rich_blocks(nodes: Iterable[SyntaxTreeNode]) -> Iterator[JSON]:
             case "bullet_list" | "ordered_list":
                 yield from _rich_lists(node, 0)
             case "table":
-                rows = (row for part in node.children for row in part.children)
+                rows = chain.from_iterable(part.children for part in node.children)
                 text = "\n".join(" | ".join(map(words, row.children)) for row in rows)
                 yield _section([{"type": "text", "text": text}])
             case "hr":

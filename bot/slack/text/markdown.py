@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from itertools import chain
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
@@ -65,7 +66,7 @@ def _block(node: SyntaxTreeNode) -> str:
         case "bullet_list" | "ordered_list":
             return _list(node)
         case "table":
-            rows = (row for section in node.children for row in section.children)
+            rows = chain.from_iterable(section.children for section in node.children)
             return table([[words(cell) for cell in row.children] for row in rows])
         case "hr":
             return RULE
