@@ -66,12 +66,6 @@ CANNOT = {
 MAX_SORTS = 3  # the service uses only the first three (docs/service.md, Lists)
 
 
-class NoSuchFilter(UserError):
-    says = "I can't {ask}. {how}"
-    ask: str
-    how: str
-
-
 def issues_command(
     parsed: Parsed,
     typist: CommandContext,
@@ -95,7 +89,8 @@ def issues_command(
         parsed = search(parsed, vocabulary, typist.today)
 
     if cannot := values.name(parsed, "cannot"):
-        raise NoSuchFilter(*CANNOT[cannot])
+        ask, how = CANNOT[cannot]
+        raise UserError("I can't {ask}. {how}", ask=ask, how=how)
     filters = {key: _filter(parsed, key, typist) for key in OPTIONS if key in parsed.options}
     text = [*filters.pop("subject", ()), search_text(parsed)]
     return Query(
