@@ -9,31 +9,43 @@ from bot.features.issues.field_inputs import OptionReader
 from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, Field, NotUnderstood
 from bot.slack.language import values
 from bot.slack.language.durations import without_and
-from bot.slack.language.marks import Vocabulary, plain
+from bot.slack.language.marks import END, Vocabulary, plain
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.phrases import NEGATIONS, OR
 from bot.slack.language.questions import Question, is_question
 from bot.slack.language.reading import change
 from bot.slack.language.tokens import Token, Word, as_typed, split_first_line
 from bot.slack.language.values import CommandContext
-from bot.spelling import slip, word_meant
+from bot.spelling import series, slip, word_meant
 
 OPTIONS = (*(key for key in CHANGEABLE if key != DESCRIPTION.key), CUSTOM_FIELD)
 VERBS = (
     *("assign", "unassign", "close", "reopen", "comment", "note", "attach", "show", "edit"),
     *("follow", "unfollow", "watch", "unwatch"),
 )
+ELSEWHERE = {
+    "private": "change who can see an issue",
+    "relation": "relate issues to each other",
+    "project": "move issues to another project",
+    "copy": "copy issues",
+}
+"""What only the service's pages do."""
 NOTHING = frozenset({"none", "nobody", "empty", "-"})  # values that clear a field
 
 
 class NotAChange(UserError):
     """The text about an issue changes nothing; it may be a comment."""
 
-    says = (
-        "I don't understand “{text}”. Type what to change, such as `close`, `to:me`, or `due:friday`, or "
-        "open the form."
-    )
+    says = "I don't understand “{text}”. {instead}"
     text: str
+    understood: tuple[str, ...] = ()
+
+    @property
+    def instead(self) -> UserError:
+        if not self.understood:
+            return UserError("Type what to change, such as `close`, `to:me`, or `due:friday`.")
+        read = series([f"“{phrase}”" for phrase in self.understood], "and")
+        return UserError("I filled in the form with {read}.", read=read)
 
 
 class SeveralPeople(UserError):
@@ -117,7 +129,9 @@ def edit_command(
         fields["status"] = left  # `42 in porgress`
         guessed.add("status")
     elif left or people or steps[1:] or cannot or half_asked:
-        reader.problems.append(NotAChange(left or asked.text))
+        unsure = {"step"} if steps[1:] else {"to"} if people else set()
+        filled = [one for one, keys in parsed.phrases if not {"ask", "cannot", *unsure}.intersection(keys)]
+        reader.problems.append(NotAChange((left or asked.text).rstrip(END), tuple(filled)))
     edit = Edit(
         subject=reader.text(SUBJECT.key) or "",
         values=fields,
@@ -164,13 +178,12 @@ def _unchangeable(what: str, number: int) -> Unchangeable:
         return Unchangeable(why, "close")
     if what == "watch":
         why = UserError(
-            "I can't add watchers. Do that in {service}, or follow #{number} yourself.", number=number
+            "I can't change an issue's watchers. Do that in {service}, or follow #{number} yourself.",
+            number=number,
         )
         return Unchangeable(why, "follow")
     return Unchangeable(
-        UserError(
-            "I can't change who can see an issue. To do that, open #{number} in {service}.", number=number
-        )
+        UserError("I can't {do}. To do that, open #{number} in {service}.", do=ELSEWHERE[what], number=number)
     )
 
 

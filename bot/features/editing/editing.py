@@ -9,7 +9,7 @@ from functools import partial
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.catalog import PARTS, Catalog, CustomField, Part
-from bot.access.name_matching import NameIndex, UnknownName, listed, pick
+from bot.access.name_matching import NameIndex, UnknownName, pick
 from bot.access.people import People
 from bot.errors import BotError, Refused, UserError, WrongField
 from bot.features.issues.fields import (
@@ -19,6 +19,7 @@ from bot.features.issues.fields import (
     Field,
     FieldType,
     ResolvedValue,
+    StatusRefused,
     custom_inputs,
     fields_of,
     resolved,
@@ -156,13 +157,8 @@ class Editable:
         return None
 
     def _not_allowed(self, status: Ref) -> WrongField:
-        refused = UserError(
-            "{service} doesn't let you set #{number} to {status}. Choose {choices}.",
-            number=self.issue.id,
-            status=status.name,
-            choices=listed(self.catalog.lists["statuses"]),
-        )
-        return WrongField("status", refused)
+        allowed = self.catalog.lists["statuses"]
+        return WrongField("status", StatusRefused(f"set #{self.issue.id} to {status.name}", "", allowed))
 
     def _stepped(self, step: StatusTransition) -> Ref:
         """The first status in the service's order that closes or reopens the issue.
@@ -177,14 +173,7 @@ class Editable:
                 return status
         if not fitting:
             others = [status for status in allowed if not current or status.id != current.id]
-            name = current.name if current else "here"
-            choices = f"Choose {listed(others)}" if others else f"Its status can't be changed from {name}"
-            raise UserError(
-                "{service} doesn't let you {step} #{number}. {choices}.",
-                step=step,
-                number=self.issue.id,
-                choices=choices,
-            )
+            raise StatusRefused(f"{step} #{self.issue.id}", current.name if current else "here", others)
         return fitting[0]
 
 

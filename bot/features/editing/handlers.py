@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from bot.access.catalog import Part
-from bot.access.name_matching import UnknownName
+from bot.access.name_matching import AmbiguousName, UnknownName
 from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UnknownWord, UserError, WrongField
 from bot.features.editing import views
 from bot.features.editing.commands import (
@@ -21,13 +21,13 @@ from bot.features.editing.editing import Edit, EditConflict, Edited, Editing, wa
 from bot.features.editing.views import EditMetadata, OpenEdit, UndoChange
 from bot.features.issues.buttons import AssignToMe, EditIssue, SetStatus
 from bot.features.issues.field_inputs import hidden_fields
-from bot.features.issues.fields import NotUnderstood, fields_of
+from bot.features.issues.fields import NotUnderstood, StatusRefused, fields_of
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import ASSIGNEE, IssueNotFound, UpdatesUnsupported
 from bot.features.issues.views import open_buttons
 from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
-from bot.features.reading import PARTS, read_with
+from bot.features.reading import PARTS, read_with, vocabulary
 from bot.service.models import Ref
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.language.marks import Vocabulary
@@ -95,6 +95,14 @@ class EditHandlers:
         await self.notify(reply, edited)
         return edited
 
+    async def require_readable(self, reply: Reply, number: int, text: str) -> None:
+        """Raise NotUnderstood or WrongField if a change has words or names that can't be read."""
+        edit = await self._read(reply, typed_change(text, number))
+        _, _, errors = await self.editing.editable(reply.owner, number, edit, edit.parts)
+        for error in errors:
+            if isinstance(error, WrongField) and isinstance(error.error, UnknownName | AmbiguousName):
+                raise error
+
     async def _read(self, reply: Reply, typed: TypedChange) -> Edit:
         known = await self._vocabulary(reply, typed.number, typed.parsed)
         return await read_with(known, partial(edit_command, typed, await reply.typist(), known))
@@ -112,12 +120,13 @@ class EditHandlers:
         kinds = needs(parsed.words, "change")
         if not (kinds or parsed.unknown):
             return Vocabulary()
-        parts = {kind: EDITED.get(kind, PARTS[kind]) for kind in kinds}
+        projects = await vocabulary(self.editing.access, reply.owner, None, None, kinds & {"project"})
+        parts = {kind: EDITED.get(kind, PARTS[kind]) for kind in kinds - {"project"}}
         editable, _, _ = await self.editing.editable(reply.owner, number, Edit(), tuple(parts.values()))
         lists = {**editable.catalog.lists, "statuses": editable.every_status}
         names = {kind: tuple(ref.name for ref in lists[part]) for kind, part in parts.items()}
         fields = [Ref(id=field.id, name=field.name) for field in editable.issue.custom_fields]
-        return Vocabulary(names, fields)
+        return Vocabulary(names | projects, fields)
 
     async def _fallback(
         self, reply: Reply, number: int, edit: Edit | None, error: BotError, *, comment: str = ""
@@ -141,16 +150,21 @@ class EditHandlers:
             or not isinstance(error, UserError | Refused)
         ):
             return open_buttons(number, reply.wording)
-        more = []
-        if isinstance(error, NotUnderstood) and isinstance(error.first, SeveralPeople):
-            named = [
-                (one.text, f"<@{one.user.id}>" if one.user else f'"{one.text}"') for one in error.first.people
-            ]
+        more, first = [], error.first if isinstance(error, NotUnderstood) else error
+        if isinstance(first, NotAChange) and len(first.understood) == 1:
+            comment = comment.removeprefix(f"{first.understood[0]}, ")  # that is in the form
+        if isinstance(first, SeveralPeople):
+            named = [(one.text, f"<@{one.user.id}>" if one.user else f'"{one.text}"') for one in first.people]
             each = [await reply.running(f"Assign to {name}", f"{number} to:{typed}") for name, typed in named]
             more = list(filter(None, each))
         elif comment and not (asks(comment) or error.correction) and _may_be_comment(error):
             label = f"Comment “{shortened(comment, COMMENT_SHOWN)}”"
             more = list(filter(None, [await reply.running(label, f"{number} comment {comment}")]))
+        refused = error.error if isinstance(error, WrongField) else None
+        alone = edit.without(["status"]) == Edit(step=edit.step, guessed=edit.guessed)
+        if isinstance(refused, StatusRefused) and alone:
+            statuses = [(SetStatus(issue=number, status=one.id).pack(), one.name) for one in refused.allowed]
+            more += [forms.choice(SetStatus.action, statuses, None, "Set status")] if statuses else []
         return await reply.offer(OpenEdit(issue=number, edit=edit, wrong=fields_of(error)), error, more=more)
 
     async def _tell(

@@ -12,8 +12,8 @@ from bot.service.conventions import SUBJECT_LENGTH
 from bot.slack.language import values
 from bot.slack.language.doubts import is_several
 from bot.slack.language.durations import NUMBERS, WITH_UNIT
-from bot.slack.language.marks import Vocabulary
-from bot.slack.language.objects import ARTICLES, GENERAL, is_subject
+from bot.slack.language.marks import Vocabulary, plain
+from bot.slack.language.objects import ARTICLES, EACH, GENERAL, THOSE, is_subject
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.phrases import QUESTION_WORDS
 from bot.slack.language.questions import Question, asks, is_question, reject_question, without_question
@@ -27,12 +27,13 @@ from bot.spelling import word_meant
 OPTIONS = ("project", "template", SUBJECT.key, *FIELDS, CUSTOM_FIELD)
 NOUNS_OF_SEVERAL = ("issues", "tickets", "bugs", "tasks")
 MAX_AT_ONCE = 10
+TOGETHER = frozenset(("both", "all", "them"))  # filler after several issues
 QUOTES = '"“”„'
 
 
 Act = Enum(
     "Act",
-    "SEARCH SEARCH_FOR SHOW ANSWER CHANGE SEVERAL UNDO ATTACH LOG_TIME OFFER_TIME COMMENT FOLLOW "
+    "EACH SEARCH SEARCH_FOR SHOW ANSWER CHANGE SEVERAL UNDO ATTACH LOG_TIME OFFER_TIME COMMENT FOLLOW "
     "UNFOLLOW MUTE UNMUTE TEMPLATES NEW_TEMPLATE EDIT_TEMPLATE REMOVE_TEMPLATE SAVE_TEMPLATE",
 )
 
@@ -99,6 +100,7 @@ _ROWS = CommandTable[Act | Help | OpenForm | None](
     ("open|report|file|raise|submit|make|log a|an new? issue|ticket|bug|task|feature", OpenForm()),
     (f"{SHOW}? {OF}? {OF}? {{issue}} {FACETS}?", Act.SHOW),
     ("{search}", Act.SEARCH),
+    (f"{EACH} {{those}}", Act.EACH),
     ("{several}", Act.SEVERAL),
     ("{issue} log {rest?}", Act.LOG_TIME),
     ("{issue} {spent} {rest?}", Act.OFFER_TIME),
@@ -108,6 +110,7 @@ _ROWS = CommandTable[Act | Help | OpenForm | None](
     (f"{_QUESTIONS} {{rest}}", None),
     ("{word} {issue} {rest?}", Act.CHANGE),
     spent=WITH_UNIT,
+    those=THOSE,
     asked=r"(?:.*\s)?(?:(?:me|the|issue|ticket|is|of|on|about|for|with|does|did|was|close)\s+|(?=#))"
     r"(?P<number>#?[0-9]{1,9})(?![^\s.,!?]).*",
     word=r"\S+",
@@ -143,6 +146,13 @@ class MaybeTime(UserError):
     spent: str
     number: int
     text: str
+
+
+class ChangesNeedNumbers(UserError):
+    """A change to all issues of a search, `those`."""
+
+    says = "I change issues by their numbers. Search for them first, then type `{/issue} 12, 13 close`."
+    those: str
 
 
 class UnknownSubcommand(UserError):
@@ -194,6 +204,8 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
         case Act.TEMPLATES:
             reject_question(rest.text, rest.words)
             return _of_templates(_draft(rest.with_fields(), below, typist))
+        case Act.EACH if row:
+            raise ChangesNeedNumbers(row[1]["those"])
         case Act.SEVERAL if several := _several(first_line, parsed):
             return several
         case Act() as act if row:
@@ -242,6 +254,7 @@ def _several(line: str, parsed: Parsed) -> ChangeIssues | OnIssues | None:
     numbers, others = values.several_issues(() if parsed.problems else words(line.replace(" %", "%")))
     if len(numbers) < 2:  # noqa: PLR2004 - several
         return None
+    others = tuple(word for word in others if word.quoted or plain(word) not in TOGETHER)
     if {word.text.lower() for word in others}.issubset((*SHOW.split("|"), "issue", "issues")):
         return OnIssues(Act.SEARCH, text=" ".join(map(str, numbers)))
     return ChangeIssues(numbers[:MAX_AT_ONCE], " ".join(word.source for word in others))

@@ -152,6 +152,8 @@ class IssueCommand:
         for number in numbers:
             if number not in issues:
                 raise IssueNotFound(number)
+        reply.fallback = actions([views.search_for(numbers)])
+        await self.edits.require_readable(reply, numbers[0], f"{numbers[0]} {text}")
         saved = await reply.save(ChangeSeveral(issues=tuple(numbers), text=text))
         await reply.privately(views.asked([issues[number] for number in numbers], saved, reply.wording))
 
@@ -190,6 +192,8 @@ class IssueCommand:
                 return await self.form.offer(reply, draft, error)
             case commands.MaybeTime(number=number, text=text):
                 return await self._time_or_comment(reply, number, text)
+            case commands.ChangesNeedNumbers(those=those):
+                return actions([search_button(those)])
             case commands.UnknownSubcommand(text=text, draft=draft):
                 row = await self.form.offer_new(reply, draft, search_button(text))
                 again = await reply.corrected(error)

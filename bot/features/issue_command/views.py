@@ -28,7 +28,7 @@ def asked(issues: Sequence[Issue], saved: ChangeSeveral, wording: Wording) -> Me
     both = "both" if len(issues) == 2 else counted(len(issues), "issue")  # noqa: PLR2004 - both
     question = f"Change {named}? “{line(saved.text)}”"
     change = button(f"Change {both}", saved, style="primary")
-    return Message(question, (section(question), actions([change, _show(saved)])))
+    return Message(question, (section(question), actions([change, search_for(saved.issues)])))
 
 
 def asked_for(subjects: Sequence[str], each: Sequence[Element], one: OpenDraft) -> Message:
@@ -43,16 +43,15 @@ def changed(results: Mapping[int, str], saved: ChangeSeveral, again: ChangeSever
     """What became of each issue; `again` changes those that failed."""
     text = "\n".join(f"• {result}" for result in results.values())
     if again is None:
-        return Message(text, (section(text), actions([_show(saved)])))
+        return Message(text, (section(text), actions([search_for(saved.issues)])))
     text = f"{text}\nThe change: “{line(saved.text)}”"
     retry = button("Try again", again, style="primary")
-    return Message(text, (section(text), actions([retry, _show(saved)])))
+    return Message(text, (section(text), actions([retry, search_for(saved.issues)])))
 
 
 def failed(number: int, sentence: str) -> str:
     return f"#{number}: {prose(sentence)}"
 
 
-def _show(saved: ChangeSeveral) -> dict[str, object]:
-    numbers = ",".join(map(str, saved.issues))
-    return search_button(f"id:{numbers} status:any")
+def search_for(issues: Sequence[int]) -> Element:
+    return search_button(f"id:{','.join(map(str, issues))} status:any")

@@ -4,7 +4,7 @@ The command's options, the form, the request to the service, the check of its re
 this table. Project, subject and custom fields aren't in it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 
 from bot.access.accounts import Session
 from bot.access.catalog import Catalog, Part, with_me
-from bot.access.name_matching import TOLD, NameIndex, probable
+from bot.access.name_matching import TOLD, NameIndex, listed, probable
 from bot.access.people import People
 from bot.access.projects import KnownProject
 from bot.errors import BotError, Refused, UserError, WrongField
@@ -228,6 +228,21 @@ class NotUnderstood(UserError):
     @property
     def correction(self) -> tuple[str, str] | None:
         return None if self.others else self.first.correction
+
+
+class StatusRefused(UserError):
+    """A status that the workflow doesn't allow; `allowed` are those that it does allow after `current`."""
+
+    says = "{service} doesn't let you {change}. {choices}."
+    change: str
+    current: str
+    allowed: Sequence[Ref]
+
+    @property
+    def choices(self) -> str:
+        if self.allowed:
+            return f"Choose {listed(self.allowed)}"
+        return f"Its status can't be changed from {self.current}"
 
 
 class IssueRefused(Refused):

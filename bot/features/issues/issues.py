@@ -266,14 +266,15 @@ class Issues:
 
         if not subtasks:
             return None
+        one, names = len(subtasks) == 1, series([f"#{each.id}" for each in subtasks[:NAMED]], "and")
         if derived:
             return UserError(
-                "{service} calculates #{number}'s {labels} from its subtasks. Change {them} there.",
+                "{service} calculates #{number}'s {labels} from its subtasks. Change {them} in {subtasks}.",
+                subtasks=names,
                 labels=series([label.lower() for label in derived], "and"),
                 number=number,
                 them="it" if len(derived) == 1 else "them",
             )
-        one, names = len(subtasks) == 1, series([f"#{each.id}" for each in subtasks[:NAMED]], "and")
         return UserError(
             "#{number} can't be closed while its {subtasks} {are} open. Close {them} first.",
             number=number,

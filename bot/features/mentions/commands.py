@@ -12,7 +12,7 @@ from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_doubtful
 from bot.slack.language.durations import DURATION, LONG
 from bot.slack.language.marks import Vocabulary
-from bot.slack.language.objects import ARTICLES, GENERAL, is_subject
+from bot.slack.language.objects import ARTICLES, EACH, GENERAL, THOSE, is_subject
 from bot.slack.language.options import Parsed, is_filter
 from bot.slack.language.phrases import QUESTION_WORDS
 from bot.slack.language.questions import asks
@@ -149,6 +149,7 @@ _TABLE = CommandTable[Row](
     ("list|show templates", ("issue", "templates")),
     ("list|show {rest?}", ("issues", "{rest}")),
     ("{search}", ("issues", "{all}")),
+    (f"{EACH} {{those}}", ("issue", "{all}")),
     ("help act=issue|issues|timelog|digest|tracker", ("{act}", "help")),
     ("act=stop|pause|resume|remove|delete|preview|change|edit my digest", ("digest", "me {act}")),
     ("act=stop|pause|resume|remove|delete|preview|change|edit {digest}", ("digest", "{act} {digest}")),
@@ -172,6 +173,7 @@ _TABLE = CommandTable[Row](
     account=r"(?:i|we)\s(?:don['’]?t\s)?have\s(?:no|an|any)\saccount\b.*",
     logged=r"(?:.*\s)?(?:log|logged|entry)(?![^\s.!?]).*",
     timed=TIMED,
+    those=THOSE,
     plain=r"(?=\S)",  # the first word isn't a label, as in `issue: …`
     hash=r"#[0-9]{1,12}[:,]?(?!\S)",
     topics=r"(?:(?:all|assigned|assignments|comments|changes|on|off|and)(?:[\s,]+|\Z))+",

@@ -5,6 +5,8 @@ import re
 from bot.slack.language.durations import UNIT
 
 GENERAL = ("new", "create", "add")
+EACH = "close|reopen|resolve|assign|reassign|unassign|delete|remove all|every|each|my|these|those"
+THOSE = r"(?:.*\s)?(?:issues|tickets|bugs|tasks|stories|features)\b.*"
 _ARTICLES = r"(?:an?|another|the|my|our|some|new|one|more)\b"
 ARTICLES = rf"{_ARTICLES}(?:\s+{_ARTICLES})*"
 """Words that may stand before a thing: `another new comment`."""

@@ -201,9 +201,9 @@ class PhraseParser(Marks):
                 literal = row.literals
                 if following[: len(literal)] == literal and begin + len(row.words) <= len(words):
                     yield n
-            separated = begin > n or words[n - 1].source.endswith((",", ";"))
-            if separated and following and begin < MAX_WORDS and self.at(begin):
-                yield n
+            ended = words[n - 1].source.endswith((",", ";")) and not words[n].text[:1].isdigit()
+            if ended or (begin > n and following and begin < MAX_WORDS and self.at(begin)):
+                yield n  # but a comma in `Dec 1, 2026` ends nothing
 
     def _filled(self, text: str, values: Mapping[str, Token]) -> tuple[Token, ...]:
         match = re.fullmatch(r"(\W*)\{(\w+)!?\}(.*)", text)

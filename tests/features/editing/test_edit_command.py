@@ -128,8 +128,10 @@ async def test_a_mistake_leads_to_the_form_with_the_rest_filled_in(ana: Person, 
 
 async def test_lists_allowed_statuses(office: Office, ana: Person, linked_ben: Person, issue: Issue) -> None:
     number = (await new_issue(office, linked_ben)).id
-    answer = text_of(await linked_ben.ask(f"/issue {number} status:rejected"))
-    assert f"doesn't let you set #{number} to Rejected. Choose New" in answer
+    answer = await linked_ben.ask(f"/issue {number} status:rejected")
+    assert f"doesn't let you set #{number} to Rejected. Choose New" in text_of(answer)
+    assert "Set status" in str(answer["blocks"])
+    assert "Set status" not in str(await linked_ben.ask(f"/issue {number} status:rejected due:2036-01-02"))
 
     issue.status_id = CLOSED
     closed_for_good(office)

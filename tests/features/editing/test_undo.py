@@ -125,7 +125,7 @@ async def test_says_which_fields_a_subtask_decides_now(office: Office, ana: Pers
     said = await undone(ana, answer)
 
     assert "Assignee: Ana Ruiz → *Unassigned*" in said
-    assert f"Tracker calculates #{issue.id}'s priority from its subtasks. Change it there." in said
+    assert f"Tracker calculates #{issue.id}'s priority from its subtasks. Change it in #{below.id}." in said
 
 
 async def test_says_that_a_subtask_prevents_closing(office: Office, chris: Person, issue: Issue) -> None:

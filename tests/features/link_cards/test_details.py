@@ -201,12 +201,12 @@ async def test_refusals_are_at_the_field_or_above_the_form(office: Office, ana: 
 
 
 async def test_values_of_subtasks_are_explained(office: Office, ana: Person, issue: Issue) -> None:
-    office.public_issue(3).parent_id = issue.id
+    (below := office.public_issue(3)).parent_id = issue.id
 
     answer = (await (await opened(office, ana, issue)).edit(status="In progress", priority="Urgent"))["error"]
 
     assert issue.status_id == IN_PROGRESS
-    assert "from its subtasks. Change it there. Refresh the details" in answer["custom_message"]
+    assert f"from its subtasks. Change it in #{below.id}. Refresh the details" in answer["custom_message"]
 
 
 @pytest.mark.parametrize("callback_id", ["work-object-edit", ""])
