@@ -1,7 +1,8 @@
 """Parses `/issue`."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from textwrap import shorten
 
@@ -13,7 +14,7 @@ from bot.slack.language import values
 from bot.slack.language.doubts import is_several
 from bot.slack.language.durations import NUMBERS, WITH_UNIT
 from bot.slack.language.marks import Vocabulary, plain
-from bot.slack.language.objects import ARTICLES, EACH, GENERAL, THOSE, is_subject
+from bot.slack.language.objects import ARTICLES, EACH, GENERAL, THOSE, is_subject, opened
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.phrases import QUESTION_WORDS
 from bot.slack.language.questions import Question, asks, is_question, reject_question, without_question
@@ -31,6 +32,11 @@ TOGETHER = frozenset(("both", "all", "them"))  # filler after several issues
 QUOTES = '"“”„'
 
 
+_OPTION_LINE = re.compile(
+    r"(?:\A|\n)[ \t]*(project|type|tracker|priority|assignee|due):[ \t]*([^\s\"][^\n\"]*?)\s*\Z",
+    re.IGNORECASE,
+)
+"""An option alone on the last line below a new issue."""
 Act = Enum(
     "Act",
     "EACH SEARCH SEARCH_FOR SHOW ANSWER CHANGE SEVERAL UNDO ATTACH LOG_TIME OFFER_TIME COMMENT FOLLOW "
@@ -108,9 +114,11 @@ _ROWS = CommandTable[Act | Help | OpenForm | None](
     (f"{SHOW}? {OF}? {OF}? {{issue}} {{rest}}", Act.CHANGE),
     (f"{_QUESTIONS} {{asked}}", Act.SHOW),
     (f"{_QUESTIONS} {{rest}}", None),
+    ("add|remove {who} watcher|watchers to|from|on? issue? {issue}", Act.CHANGE),
     ("{word} {issue} {rest?}", Act.CHANGE),
     spent=WITH_UNIT,
     those=THOSE,
+    who=r"\S.*?",
     asked=r"(?:.*\s)?(?:(?:me|the|issue|ticket|is|of|on|about|for|with|does|did|was|close)\s+|(?=#))"
     r"(?P<number>#?[0-9]{1,9})(?![^\s.,!?]).*",
     word=r"\S+",
@@ -160,7 +168,7 @@ class UnknownSubcommand(UserError):
 
     says = "{instead}"
     text: str
-    draft: Draft
+    new: TypedIssue
     meant: UnknownWord | None
 
     @property
@@ -172,7 +180,7 @@ class UnknownSubcommand(UserError):
         return self.meant or UserError(
             "To create that issue, type `{/issue} new {text}`. To see one, type `{/issue} 42`. To search, "
             "type `{/issues}`.",
-            text=self.text,
+            text=_shown(self.new.parsed),
         )
 
 
@@ -182,6 +190,8 @@ IssueRequest = TypedIssue | OpenForm | OneIssue | OnIssues | ChangeIssues | Help
 def issue_command(text: str, typist: CommandContext) -> IssueRequest:
     """The request in `/issue <text>`. Raises UserError."""
     first_line, below = split_first_line(text)
+    while line := _OPTION_LINE.search(below):
+        first_line, below = f'{first_line} {line[1]}:"{line[2]}"', below[: line.start()]
     parsed = understand(first_line, OPTIONS, equals=False)
     subcommand = parsed.words[0].text.lower() if parsed.words else ""
     if subcommand != "new" and (comment := _comment(text, typist.base_url)):
@@ -212,15 +222,15 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
             more = bool(parsed.options or parsed.problems or parsed.unknown or below)
             return _on_issue(act, row[1].groupdict(""), text, parsed, more=more)
 
-    typed_text = shorten(parsed.text.replace("`", "'"), 80, placeholder="…")
-    try:
-        draft = _draft(parsed.with_fields(), below, typist)
-    except NotUnderstood as error:
-        draft = error.draft
-
-    near = word_meant(subcommand, SUBCOMMANDS)
+    asked = opened(parsed.words)
+    near = None if asked else word_meant(subcommand, SUBCOMMANDS)
     meant = UnknownWord("issue", subcommand, near) if near else None
-    raise UnknownSubcommand(typed_text or "…", draft, meant)
+    new = TypedIssue(replace(parsed, words=asked or parsed.words), below)
+    raise UnknownSubcommand(_shown(parsed), new, meant)
+
+
+def _shown(parsed: Parsed) -> str:
+    return shorten(parsed.text.replace("`", "'"), 80, placeholder="…") or "…"
 
 
 def _on_issue(

@@ -1,6 +1,7 @@
 """Handles `/issue`: each request goes to its feature."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -33,6 +34,7 @@ from bot.features.templates.templates import Templates
 from bot.features.timelog.handlers import TimelogHandlers
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.slack.incoming.feature import Feature
+from bot.slack.language.marks import Vocabulary
 from bot.slack.language.values import Help, OneIssue
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import Block, actions, shortened
@@ -185,6 +187,17 @@ class IssueCommand:
         comment = await reply.running(label, f"{number} comment {text}")
         return actions([log, comment]) if log and comment else None
 
+    async def _draft(self, reply: Reply, new: commands.TypedIssue) -> Draft:
+        """What can be read of a new issue."""
+        known = Vocabulary()
+        with suppress(BotError):  # without names, words stay in the subject
+            known = await vocabulary_for(self.parts, reply, new.parsed, "new")
+        try:
+            read = await read_with(known, partial(commands.new_issue, new, await reply.typist(), known))
+        except NotUnderstood as error:
+            return Draft.model_validate(error.draft)
+        return read.draft
+
     async def _fallback(self, reply: Reply, error: BotError) -> Block | None:
         """The buttons below an error in reading the command."""
         match error:
@@ -194,7 +207,8 @@ class IssueCommand:
                 return await self._time_or_comment(reply, number, text)
             case commands.ChangesNeedNumbers(those=those):
                 return actions([search_button(those)])
-            case commands.UnknownSubcommand(text=text, draft=draft):
+            case commands.UnknownSubcommand(text=text, new=new):
+                draft = await self._draft(reply, new)
                 row = await self.form.offer_new(reply, draft, search_button(text))
                 again = await reply.corrected(error)
                 return actions([again, *row["elements"]]) if again else row

@@ -150,6 +150,7 @@ _TABLE = CommandTable[Row](
     ("list|show {rest?}", ("issues", "{rest}")),
     ("{search}", ("issues", "{all}")),
     (f"{EACH} {{those}}", ("issue", "{all}")),
+    ("add|remove {who} watcher|watchers to|from|on? issue? {issue}", ("issue", "{all}")),
     ("help act=issue|issues|timelog|digest|tracker", ("{act}", "help")),
     ("act=stop|pause|resume|remove|delete|preview|change|edit my digest", ("digest", "me {act}")),
     ("act=stop|pause|resume|remove|delete|preview|change|edit {digest}", ("digest", "{act} {digest}")),
@@ -174,6 +175,7 @@ _TABLE = CommandTable[Row](
     logged=r"(?:.*\s)?(?:log|logged|entry)(?![^\s.!?]).*",
     timed=TIMED,
     those=THOSE,
+    who=r"\S.*?",
     plain=r"(?=\S)",  # the first word isn't a label, as in `issue: …`
     hash=r"#[0-9]{1,12}[:,]?(?!\S)",
     topics=r"(?:(?:all|assigned|assignments|comments|changes|on|off|and)(?:[\s,]+|\Z))+",

@@ -32,6 +32,7 @@ from bot.features.reading import read_with, vocabulary_for
 from bot.features.related.views import CreateFromMessage
 from bot.slack.incoming.feature import Feature
 from bot.slack.language.keys import reject_key
+from bot.slack.language.objects import opened
 from bot.slack.language.options import Parsed
 from bot.slack.language.phrases import SELF
 from bot.slack.language.reading import HalfPhrase, is_search
@@ -73,6 +74,8 @@ class MentionHandlers:
             case Unclear() as unclear:
                 if not files and await self._is_search(reply, text):
                     return _payload(reply, "issues", text)
+                if not files and _asks_for_issue(unclear):
+                    return _payload(reply, "issue", text)
                 await self._ask(reply, message, unclear)
             case IssueOfThread():
                 await self._ask_of_thread(reply, message, meaning)
@@ -201,3 +204,10 @@ async def _with_names(reply: Reply, text: str) -> str:
         return f"<{match[1]}{match[2]}|{name}>"
 
     return _UNNAMED.sub(partial(named, names), text)
+
+
+def _asks_for_issue(unclear: Unclear) -> bool:
+    """Whether a text asks for a new issue without the words that create one."""
+    with suppress(UnclosedQuote):
+        return not (unclear.long or is_reply(unclear.subject)) and opened(words(unclear.subject)) is not None
+    return False

@@ -1,8 +1,11 @@
 """The objects of `add`, `create` and `new`: a new issue, or another thing that the bot knows."""
 
 import re
+from collections.abc import Sequence
 
 from bot.slack.language.durations import UNIT
+from bot.slack.language.rows import CommandTable
+from bot.slack.language.tokens import Atom, Word
 
 GENERAL = ("new", "create", "add")
 EACH = "close|reopen|resolve|assign|reassign|unassign|delete|remove all|every|each|my|these|those"
@@ -40,3 +43,35 @@ _TO_ONE = re.compile(
 def is_subject(text: str) -> bool:
     """Whether the text after a general verb is a new issue's subject, and names no other thing."""
     return _ISSUE.match(text) is not None or not (_OTHER.match(text) or _TO_ONE.search(text))
+
+
+_ASKED = "please|pls? i|we? open|report|file|raise|submit|make|log|create|add|need|want"
+_TYPES = "bug|bug:|task|task:|feature|feature:"
+_KIND = f"issue|issue:|ticket|ticket:|{_TYPES}"
+_OPENED = CommandTable(
+    (f"{_ASKED} a|an|another|new another|new? kind={_KIND} report|request? {{rest}}", None),
+    ("please|pls? report {titled}", None),
+    (f"please|pls? kind=newissue|newissue:|todo|todo:|{_TYPES} {{thing}}", None),
+    titled=r"(?-i:[A-Z])\S*\s\S.*",
+    thing=r"(?!(?:app|board|branch|flag|item|list|manager|report|request|toggle|tracker)s?\b)\S.*",
+)
+_LABEL = 5  # how many words are before a colon: `task for Emil: …`
+
+
+def opened(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    """A new issue without the words that ask for it: `file a bug for …` is `bug: …`; None for other texts."""
+    row = _OPENED.take(" ".join(word.source for word in words))
+    if row is None:
+        return None
+    slots = row[1].groupdict()
+    asked = next(slot for slot in ("rest", "titled", "thing") if slots.get(slot))
+    rest = tuple(words[len(row[1].string[: row[1].start(asked)].split()) :])
+    labeled = any(word.source.endswith(":") for word in rest[:_LABEL])
+    if not labeled and rest[1:] and rest[0].text.lower() in ("for", "about", "that"):
+        rest = rest[1:]
+
+    kind = slots.get("kind", "").lower()
+    if kind not in _TYPES.split("|"):
+        return rest
+    label = kind if labeled else f"{kind.rstrip(':')}:"
+    return (Word((Atom(label),), label), *rest)

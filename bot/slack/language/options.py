@@ -17,6 +17,7 @@ _OPTION = re.compile(r"(-?[^\W\d_][\w-]{0,31})([:=])(.*)", re.DOTALL)
 _CUSTOM_FIELD = re.compile(r"cf_[0-9]{1,9}")
 _DATES = frozenset({"created", "updated", "closed", "start", "due", "on"})
 _CONTINUED = 4  # how many more words a date may have: `created:7 days ago .. today`.
+LAST = 3  # how many words at the end may follow an option's colon and a space
 PROBLEMS = 5  # how many problems one message reports
 _SHORT = 3  # how many characters of `priority:` are enough
 _ALIASES = {
@@ -189,7 +190,8 @@ def understand(text: str, known: Collection[str], *, equals: bool = True, labels
 
         typed, value = option
         key = _known_as(typed, known)
-        if key is not None and labeled and not value.text:
+        at_end = len(typed_words) <= LAST and key not in (None, "priority")  # `high priority: it fails`
+        if key is not None and not value.text and (labeled or at_end):
             value = _labeled(typed_words, known)
 
         if key is not None and value.text:

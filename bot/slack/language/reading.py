@@ -146,7 +146,8 @@ class PhraseParser(Marks):
             if at >= len(self.words) or (expected[0] == "{" and self.plain[at] in AND):
                 return None
             if not expected.startswith("{"):
-                if self.plain[at] != expected:
+                ended = at > start and self.words[at - 1].source[-1] in ",;"
+                if self.plain[at] != expected or ended:
                     return None
                 at += 1
                 continue
@@ -156,8 +157,9 @@ class PhraseParser(Marks):
             taken = None if any_text else self._slot(slot, at, leads=at > start)
             if taken is None and sure and self.where == "change" and self.plain[at] != "to":
                 taken = self._run(at)  # an unknown name is reported
-            elif taken is None and sure and self.where == "search" and self.words[at].text[:1].isalpha():
-                taken = (Token(self.words[at].atoms), 1)
+            elif taken is None and sure and (self.where == "search" or row.separated):
+                known = self.words[at].text[:1].isalpha()
+                taken = (Token((Atom(self.words[at].text.rstrip(END)),)), 1) if known else None
             if taken is None:
                 return None
             values[slot], count = taken

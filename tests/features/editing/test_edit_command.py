@@ -1,5 +1,7 @@
 """Changing an issue with a command."""
 
+import re
+
 import pytest
 
 from bot.sandbox.tracker.data import Issue
@@ -9,6 +11,7 @@ from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import button_saying, text_of, values_of
+from tests.support.written import written
 
 
 @pytest.fixture
@@ -124,6 +127,34 @@ async def test_a_mistake_leads_to_the_form_with_the_rest_filled_in(ana: Person, 
         assert said in text_of(form)
         assert {label: values_of(form)[label] for label in filled} == filled
         await ana.close(form)
+
+
+LED_ON = {
+    "{n} relates to {m}": "can't relate issues.*Show issue.*Open in",
+    "copy {n}": "can't copy issues.*Open in",
+    "{n} move to mobile": "can't move issues.*Open in",
+    "{n} move to web shop please": "can't move issues.*Open in",
+    "{n} don't start": "Open form.*Comment “don't start”",
+    "{n} status feedback, try again": "“try again”. I filled in .*“status feedback”.*Comment “try again”",
+    "{n} isn't mine, give it to ben": "“isn't mine”. I filled in the form with “give it to ben”.*Open form",
+    "{n}, {m} frobnicate": "^(?!.*Change both).*No status called.*Search for",
+    "{n}, {m} soon done by me": "^(?!.*Change both).*I don't understand.*Search for",
+    "close all my low prio bugs": "^(?!.*Create issue).*Search for “my low prio bugs”",
+    "bug Cart fails in safari": "`/issue new bug: Cart fails in safari`.*Create issue “Cart fails in safari”",
+    "todo list is empty": "Create issue “todo list is empty”",
+    "close my account page": "Create issue “close my account page”",
+}
+
+
+async def test_what_is_not_done_leads_on(office: Office, ana: Person, issue: Issue) -> None:
+    other = office.public_issue()
+    before = written(office)
+
+    for typed, says in LED_ON.items():
+        answer = await ana.ask(f"/issue {typed.format(n=issue.id, m=other.id)}")
+        assert re.search(says.format(n=issue.id, m=other.id), text_of(answer), re.DOTALL), typed
+
+    assert written(office) == before
 
 
 async def test_lists_allowed_statuses(office: Office, ana: Person, linked_ben: Person, issue: Issue) -> None:

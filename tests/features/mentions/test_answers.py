@@ -30,6 +30,11 @@ ROWS = [
     ("digest add webshop", FORM),
     (":tada:", "I couldn't find any words"),
     ("the checkout is blank", "Create issue “the checkout is blank”"),
+    ("I need a new ticket: printer is broken", "Create issue “printer is broken”"),
+    ("please file a bug for late push messages", "Create issue “late push messages”"),
+    ("bug: mail has the wrong logo", "Create issue “mail has the wrong logo”"),
+    ("add chris as a watcher to 12", "Follow #12"),
+    ("close all my low prio bugs", "Search for “my low prio bugs”"),
 ]
 
 

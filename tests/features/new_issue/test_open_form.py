@@ -1,5 +1,6 @@
 """A command that can't be carried out as typed leads to the form, with everything that was understood."""
 
+from bot.sandbox.tracker.defaults import HIGH
 from tests.features.new_issue.test_duplicates import with_subject
 from tests.support.office import Office
 from tests.support.person import Person
@@ -105,6 +106,38 @@ async def test_text_that_is_no_command_offers_to_create_it(ana: Person) -> None:
     await ana.press(answer, "Create issue “The page is blank”")
     values = values_of(await ana.form("New issue"))
     assert (values["Subject"], values["Description"]) == ("The page is blank", "Since today")
+
+
+ASKED = {
+    "bug Login fails, due friday project:webshop": {"Subject": "Login fails", "Issue type": "Bug"},
+    "task for Ben: Renew it project:webshop": {"Subject": "Renew it", "Issue type": "Task"},
+    "report Search is slow, assign to me project:webshop": {"Subject": "Search is slow"},
+    "please open a ticket for a broken link project:webshop": {"Subject": "a broken link"},
+    "newissue Cart is empty project:webshop": {"Subject": "Cart is empty"},
+    "bug tracker is down project:webshop": {"Subject": "bug tracker is down"},
+}
+
+
+async def test_words_that_ask_for_an_issue_are_not_in_its_subject(ana: Person) -> None:
+    for typed, filled in ASKED.items():
+        answer = await ana.ask(f"/issue {typed}")
+        form = await ana.form_after(ana.press(answer, f"Create issue “{filled['Subject']}”"), "New issue")
+        assert {label: values_of(form)[label] for label in filled} == filled
+        await ana.close(form)
+
+
+async def test_option_lines_below_a_new_issue_are_options(office: Office, ana: Person) -> None:
+    await ana.ask("/issue new Coupon error\nSteps: enter SPRING10\npriority: high\nproject: webshop")
+
+    issue = office.newest_issue()
+    assert (issue.subject, issue.description) == ("Coupon error", "Steps: enter SPRING10")
+    assert issue.priority_id == HIGH
+
+
+async def test_an_option_may_have_a_space_after_its_colon(ana: Person) -> None:
+    answer = await ana.ask("/issue new Cart shows a wrong total project: Marketing")
+
+    assert "No project called “Marketing”" in text_of(answer)
 
 
 async def test_the_form_starts_with_five_fields(ana: Person) -> None:
