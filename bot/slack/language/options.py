@@ -190,7 +190,7 @@ def understand(text: str, known: Collection[str], *, equals: bool = True, labels
 
         typed, value = option
         key = _known_as(typed, known)
-        at_end = len(typed_words) <= LAST and key not in (None, "priority")  # `high priority: it fails`
+        at_end = len(typed_words) <= LAST and key not in (*_FLAGS, "priority")  # `high priority: it fails`
         if key is not None and not value.text and (labeled or at_end):
             value = _labeled(typed_words, known)
 
