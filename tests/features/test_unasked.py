@@ -43,7 +43,7 @@ ANOTHER_THING = {
     "new user can't log in": UNCLEAR,
     "add user avatars to the header": UNCLEAR,
     "add ben to {n}": UNCLEAR,
-    "add me as a watcher to {n}": UNCLEAR,
+    "add me as a watcher to {n}": "can't change an issue's watchers.*Follow",
     "add a due date to #{n}": UNCLEAR,
     "add {n} to my list": UNCLEAR,
     "add issue {n} to the digest": UNCLEAR,
