@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from bot.errors import UnknownWord, UserError, WrongField
-from bot.features.editing.editing import Edit, StatusTransition
+from bot.features.editing.edits import Edit, StatusTransition
 from bot.features.issues.field_inputs import OptionReader
 from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, Field, NotUnderstood
 from bot.slack.language import values

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import partial
 
 from bot.access.access import Access
@@ -12,10 +11,10 @@ from bot.access.catalog import PARTS, Catalog, CustomField, Part
 from bot.access.name_matching import NameIndex, UnknownName, pick
 from bot.access.people import People
 from bot.errors import BotError, Refused, UserError, WrongField
+from bot.features.editing.edits import Edit, StatusTransition, in_form
 from bot.features.issues.fields import (
     CHANGEABLE,
     FIELDS,
-    Draft,
     Field,
     FieldType,
     ResolvedValue,
@@ -42,37 +41,6 @@ from bot.spelling import ENOUGH, series
 from bot.store.owner import Owner
 
 STATUSES: tuple[IssueDetailInclude, ...] = ("allowed_statuses",)
-
-
-class StatusTransition(StrEnum):
-    """A change of status by what it does."""
-
-    CLOSE = "close"
-    REOPEN = "reopen"
-
-
-class Edit(Draft):
-    """Changes to an issue; fields that aren't in it keep their values.
-
-    `cleared` has the names of fields to empty, as in `current_values`, `guessed` the fields that were typed
-    without their option. `holder` is who has to be the assignee now, if anybody.
-    """
-
-    cleared: tuple[str, ...] = ()
-    guessed: frozenset[str] = frozenset()
-    step: StatusTransition | None = None
-    holder: Owner | str = ""
-
-    def without(self, names: Collection[str]) -> "Edit":
-        """The same without these fields, by their names in the form."""
-        return self.model_copy(
-            update={
-                "subject": "" if "subject" in names else self.subject,
-                "values": {k: value for k, value in self.values.items() if FIELDS[k].name not in names},
-                "custom_fields": {n: v for n, v in self.custom_fields.items() if f"cf_{n}" not in names},
-                "cleared": tuple(name for name in self.cleared if _in_form(name) not in names),
-            }
-        )
 
 
 @dataclass(frozen=True)
@@ -314,7 +282,7 @@ class Editing:
 
         now = fingerprints(before)
         others = {name for name, mark in (opened or {}).items() if now.get(name) != mark}
-        if conflicting := [name for name in target.by_name if _in_form(name) in others]:
+        if conflicting := [name for name in target.by_name if in_form(name) in others]:
             async with self.access.accounts.reading(owner) as session:
                 editable = replace(await self._editable(session, number, edit, PARTS), issue=before)
             changed = _changes(conflicting, before, values, target.by_name)
@@ -394,7 +362,7 @@ class Editing:
                         "Someone has changed {labels} since then, so I didn't undo that.", labels=error.labels
                     )
                 )
-                back = back.without({_in_form(one.name) for one in error.fields})
+                back = back.without({in_form(one.name) for one in error.fields})
             except (WrongField, Refused) as error:
                 left.append(error)
                 if (rest := back.without(fields_of(error))) == back:
@@ -450,9 +418,5 @@ def way_back(before: Issue, after: Issue, names: Collection[str]) -> tuple[Edit,
         custom_fields={number: value for number, value in custom.items() if value},
         cleared=tuple(name for name in names if current_values(before).get(name) is None),
     )
-    in_form = set(map(_in_form, names))
-    return back, {name: mark for name, mark in fingerprints(after).items() if name in in_form}
-
-
-def _in_form(name: str) -> str:
-    return CHANGEABLE[name].name if name in CHANGEABLE else name
+    ours = set(map(in_form, names))
+    return back, {name: mark for name, mark in fingerprints(after).items() if name in ours}

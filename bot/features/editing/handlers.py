@@ -17,7 +17,8 @@ from bot.features.editing.commands import (
     edit_command,
     typed_change,
 )
-from bot.features.editing.editing import Edit, EditConflict, Edited, Editing, way_back
+from bot.features.editing.editing import EditConflict, Edited, Editing, way_back
+from bot.features.editing.edits import Edit
 from bot.features.editing.views import EditMetadata, OpenEdit, UndoChange
 from bot.features.issues.buttons import AssignToMe, EditIssue, SetStatus
 from bot.features.issues.field_inputs import hidden_fields

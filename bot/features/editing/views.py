@@ -7,7 +7,8 @@ from datetime import timedelta
 import pydantic
 
 from bot.errors import UserError
-from bot.features.editing.editing import Edit, Editable, Edited, FieldChange, TargetValues
+from bot.features.editing.editing import Editable, Edited, FieldChange, TargetValues
+from bot.features.editing.edits import Edit
 from bot.features.issues import field_inputs
 from bot.features.issues.buttons import AssignToMe, ShareListedIssue
 from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, Field, FieldType, ResolvedValue

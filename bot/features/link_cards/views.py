@@ -12,7 +12,8 @@ changed since.
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.features.editing.editing import Edit, EditConflict, Edited
+from bot.features.editing.editing import EditConflict, Edited
+from bot.features.editing.edits import Edit
 from bot.features.editing.views import conflict, submitted
 from bot.features.issues.buttons import AssignInDetails, AssignToMe, CommentOnIssue, OpenTimeForm
 from bot.features.issues.issues import fingerprints

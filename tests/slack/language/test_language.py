@@ -19,17 +19,8 @@ from bot.features.timelog.timelog import TimeDraft
 from bot.slack.language.dates import day, spent_day, times
 from bot.slack.language.durations import hours
 from bot.slack.language.tokens import SlackUser
-from tests.slack.language.examples import (
-    EVERY_FIELD,
-    KNOWN,
-    READERS,
-    TYPIST,
-    UNDERSTOOD,
-    logged,
-    parse,
-    quoted,
-    same,
-)
+from tests.slack.language.examples import UNDERSTOOD
+from tests.slack.language.readers import EVERY_FIELD, KNOWN, READERS, TYPIST, logged, parse, quoted, same
 from tests.support.wording import worded
 
 KEY = "0123456789abcdefABCD" * 2

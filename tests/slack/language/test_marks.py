@@ -21,7 +21,7 @@ from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrases import NEGATIONS
 from bot.slack.language.tokens import words
 from bot.slack.language.values import CommandContext
-from tests.slack.language.examples import ANA, PARIS
+from tests.slack.language.readers import ANA, PARIS
 
 MONDAY = partial(date, 2026, 11, 23)
 NAMES = {

@@ -11,7 +11,7 @@ from bot.features.search.commands import OPTIONS as FILTERS
 from bot.slack.language import reading
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import Parsed
-from tests.slack.language.examples import parse
+from tests.slack.language.readers import parse
 
 MONDAY = partial(date, 2026, 11, 23)
 NAMES = Vocabulary(
