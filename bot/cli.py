@@ -85,7 +85,7 @@ def setup(
     tracker: Annotated[str | None, typer.Option(help="The tracker's URL.")] = None,
     slack_bot_token: Annotated[str | None, typer.Option(help="Slack's bot token, xoxb-….")] = None,
     slack_app_token: Annotated[str | None, typer.Option(help="Slack's app-level token, xapp-….")] = None,
-    no_input: Annotated[bool, typer.Option("--no-input", help="Ask nothing.")] = False,
+    no_input: Annotated[bool, typer.Option("--no-input", help="Don't ask questions.")] = False,
 ) -> None:
     """Ask for what an installation needs, write .env, and check it."""
     from bot.setup import Setup  # noqa: PLC0415 - the other commands start without it
@@ -99,7 +99,7 @@ def setup(
         telemetry.configure("console", "error")
         Setup({name: value for name, value in given if value}, asks=not no_input).run()
     except (EOFError, KeyboardInterrupt):
-        _fail(1, "", "Stopped. .env is as it was.")
+        _fail(1, "", "Stopped. .env is unchanged.")
     except config.ConfigError as error:
         _fail(2, *error.problems)
     check()

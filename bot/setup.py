@@ -167,7 +167,7 @@ class Setup:
                 break
             self.options = {name: value for name, value in self.options.items() if name != TRACKER.variable}
         if redmine:
-            typer.echo("It's a Redmine.")
+            typer.echo("This is Redmine.")
         header = REDMINE_HEADER if redmine else config.default(HEADER.variable)
         name = "Redmine" if redmine else config.default(NAME.variable)
         self.answers[TRACKER.variable] = url
@@ -181,7 +181,7 @@ class Setup:
             )
         if "ENCRYPTION_KEYS" not in self.kept:
             self.answers["ENCRYPTION_KEYS"] = Vault.generate_key().get_secret_value()
-            typer.echo("\nI made an encryption key. Keep a copy of .env where the database's backups aren't.")
+            typer.echo("\nI generated an encryption key. Keep a copy of .env apart from database backups.")
 
     def _print_link(self) -> None:
         prefix, url = self.kept.get("COMMAND_PREFIX", ""), self.answers[TRACKER.variable]

@@ -216,7 +216,7 @@ async def test_a_setup_that_is_cut_off_changes_nothing(tmp_path: Path, redmine: 
     before = contents(tmp_path)
 
     code, printed = await piped(tmp_path, redmine, "", "", "xoxb-2-s3cret")
-    assert (code, printed.endswith("\nStopped. .env is as it was.\n")) == (1, True)
+    assert (code, printed.endswith("\nStopped. .env is unchanged.\n")) == (1, True)
 
     terminal = await in_terminal(tmp_path)
     await terminal.after(URL, f"{redmine}\n")
@@ -225,7 +225,7 @@ async def test_a_setup_that_is_cut_off_changes_nothing(tmp_path: Path, redmine: 
     await terminal.after(BOT, "\x03")
 
     assert await terminal.ended() == 1
-    assert terminal.printed.endswith("Stopped. .env is as it was.\n")
+    assert terminal.printed.endswith("Stopped. .env is unchanged.\n")
     assert contents(tmp_path) == before
 
 

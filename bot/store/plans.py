@@ -20,7 +20,7 @@ DigestKind = Literal["new", "due", "stale", "closed", "changed", "personal"]
 KINDS: Mapping[str, DigestKind] = {kind: kind for kind in get_args(DigestKind)}
 STALE_DAYS = 14
 LIVE = "live"
-"""Replaces a schedule: each new issue is posted as it happens."""
+"""Replaces a schedule: each new issue is posted as it's created."""
 FilterKind = Literal["tracker", "priority", "category", "author", "to", "version"]
 FILTER_KINDS: tuple[FilterKind, ...] = get_args(FilterKind)
 Filters = Mapping[FilterKind, tuple[FilterValue, ...]]

@@ -11,7 +11,7 @@ from tests.faults.monkey_chaos import Chaos
 from tests.faults.monkey_load import Digest, Followed, Load
 
 ISSUE = re.compile(r"/issues/([0-9]+)\|")
-AGAIN = "You may have got this message before"
+AGAIN = "You may have already received this message"
 
 
 class Checker:

@@ -35,8 +35,8 @@ def test_a_key_typed_into_a_command_is_not_stored(command: str, typed: str, save
 @pytest.mark.parametrize(
     ("of", "action", "expected"),
     [
-        ("nobody", "time.fill", "This has expired. Start over with `/timelog`."),
-        ("ben", "time.fill", "This has expired. Start over with `/timelog`."),
+        ("nobody", "time.fill", "This request has expired. Start over with `/timelog`."),
+        ("ben", "time.fill", "This request has expired. Start over with `/timelog`."),
         ("ana", "comment.open_saved", "This form has expired. Start over with `/issue`."),
     ],
 )

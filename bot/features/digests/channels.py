@@ -138,7 +138,7 @@ def notice_to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording)
         case "stopped":
             text = f"{len(digests)} of your digests stopped." if several else "Your digest stopped."
             live = any(digest.plan.live for digest in digests)
-            after = "A live feed goes on from then." if live else "The next post catches up."
+            after = "A live feed posts issues created from then on." if live else "The next post catches up."
             hint = f"Choose *Resume* or type `{wording.command('digest')} resume <number>`. {after}"
     blocks = [_entry(digest, notice, wording) for digest in digests[:MAX_DIGESTS]]
     if len(digests) > MAX_DIGESTS:

@@ -235,7 +235,7 @@ class DigestHandlers:
             )
         if digest.plan.live:
             raise UserError(
-                "Digest {digest} is live: it posts each new issue by itself, within two minutes.",
+                "Digest {digest} is a live feed, so it posts each new issue within two minutes.",
                 digest=digest.id,
             )
         if not await self.parts.store.jobs.claim_for(f"{digest.job_key}:now", DOUBLE_CLICK):

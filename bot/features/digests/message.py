@@ -125,7 +125,7 @@ def message(edition: Edition, wording: Wording) -> Message:
 def unread(plan: Plan, wording: Wording) -> str:
     """Why a digest lists nothing although there may be something, in mrkdwn."""
     what = f"saved query {plan.query} in {line(wording.service)}" if plan.query else "the digest's filters"
-    return f"There are more issues than I can check, and those I checked have nothing to list. Narrow {what}."
+    return f"There are more issues than I can check, and none of those I checked match. Narrow {what}."
 
 
 def _start(digest: Digest) -> str:

@@ -63,7 +63,7 @@ class ScheduleError(UserError):
 
 
 def needed() -> UserError:
-    return UserError("Your own digest needs a schedule, like `daily 9`.")
+    return UserError("Your personal digest needs a schedule, like `daily 9`.")
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,7 @@ def parse(text: str) -> Schedule:
     if typed in ([LIVE], AS_THEY_HAPPEN):
         return Schedule(LIVE, "* * * * *")
     if LIVE in typed or typed[:3] == AS_THEY_HAPPEN:
-        raise ScheduleError(
-            "A live feed posts new issues as they happen. Leave out `live`, or the schedule beside it."
-        )
+        raise ScheduleError("A live feed has no schedule. Leave out `live` or the schedule.")
     if typed[:1] == ["cron"]:
         return _cron(typed[1:])
 

@@ -328,7 +328,7 @@ def resumed(planned: Planned, before: Digest) -> str:
     if not before.paused:
         return f"{_named(digest)} is already active. {upcoming}"
     later = digest_message.RESUMED.get(digest.plan.kind)
-    parts = ("It goes on from now." if digest.plan.live else later, upcoming)
+    parts = ("It posts issues created from now on." if digest.plan.live else later, upcoming)
     return " ".join((f"{_named(digest)} is active again.", *filter(None, parts)))
 
 

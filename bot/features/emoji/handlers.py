@@ -37,8 +37,8 @@ class MayExist(UserError):
     """Another person's attempt may have created the issue, and their key can't look for it."""
 
     says = (
-        "{who} may have created an issue from this message, and I can't check that now. If there's none, "
-        "choose *More actions › Create an issue* on the message."
+        "{who} may have created an issue from this message, and I can't check that now. If there isn't "
+        "one, choose “More actions › Create an issue” on the message."
     )
     who: str
 
@@ -227,7 +227,7 @@ async def _message(reply: Reply, source: Source) -> JSON:
     except SLACK_FAILED as error:
         log.warning("message not read", action="emoji.no_message", error=why(error))
         raise UserError(
-            "I couldn't read that message. Choose *More actions › Create an issue* on it."
+            "I couldn't read that message. Choose “More actions › Create an issue” on it."
         ) from None
     message: JSON = answer.get("message") or {}
     return message | {"ts": source.ts}

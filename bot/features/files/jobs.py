@@ -95,7 +95,7 @@ class FileJobs:
         """The user's saved job. Raises UserError if it isn't stored anymore."""
         payload = await self.parts.store.saved_input.get(reply.owner, job_id)
         if payload is None:
-            raise UserError("This has expired. Attach the files again.")
+            raise UserError("This request has expired. Attach the files again.")
         try:
             return FileSelection.model_validate(payload)
         except ValidationError:

@@ -156,6 +156,6 @@ def changes_line(snapshot: IssueSnapshot, told_to: int) -> Message:
 def unsure(followed: Followed, wording: Wording) -> Message:
     """Tells a follower that Slack didn't confirm a line of a thread, or a live feed's post."""
     number = link(wording.url(followed.issue_id), f"#{followed.issue_id}")
-    what = f"an update about {number} in a thread" if followed.ts else f"the post of {number} in a live feed"
-    text = f"Slack didn't confirm {what}, and I won't repeat it. Open the issue to see what changed."
+    what = f"an update about {number} in a thread" if followed.ts else f"the live feed's post about {number}"
+    text = f"Slack didn't confirm {what}, and I won't post it again. Open the issue to see what changed."
     return Message(text, (section(text),))

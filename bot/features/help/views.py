@@ -42,7 +42,7 @@ HELP: dict[str, tuple[tuple[str, str], ...]] = {
     "digest": (
         ("", "List this channel's digests"),
         ("add webshop weekdays 09:00", "Post new issues here every weekday at 9:00 AM"),
-        ("add webshop live", "Post each new issue here as it happens, and keep the post up to date"),
+        ("add webshop live", "Post each new issue here as it's created, and keep the post up to date"),
         ("me weekdays 9:00", "Get a direct message with your due and changed issues"),
         ("add webshop daily 9 kind:due -to:me", "Post issues that are overdue or due soon, except yours"),
         ("add webshop", "Open the form for a new digest"),

@@ -355,7 +355,7 @@ class Search:
             ]
         kept = [one for one in kept if one not in left_out]
         if not kept:
-            raise UserError("That leaves nothing to search for. Leave out less.")
+            raise UserError("That excludes everything. Remove one of the values you excluded.")
         return tuple(number for number, _ in kept), tuple(called for _, called in kept)
 
     async def _found(

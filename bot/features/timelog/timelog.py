@@ -119,7 +119,7 @@ class Loggable:
 class ActivityNeeded(UserError):
     """The service needs an activity, and none was given; `refused` is its own refusal, if it sent one."""
 
-    says = "{service} needs an activity for this time. Choose one, and I'll use it next time."
+    says = "{service} needs an activity for this entry. Choose one, and I'll use it next time."
     on: Loggable
     refused: Refused | None = None
 

@@ -55,7 +55,7 @@ class ChooseTimeIssue(Button):
 class SavedTime(SavedDraft):
     @classmethod
     def expired(cls) -> UserError:
-        return FormExpired("timelog", "This has expired.")
+        return FormExpired("timelog", "This request has expired.")
 
 
 class FillTimeForm(SavedTime):

@@ -210,4 +210,4 @@ async def _installing(
         return await to_aiohttp_response(await step(await to_bolt_request(request)))
     except Exception:
         log.exception("installation failed", action="slack.install_failed")
-        return web.Response(status=500, text="Something went wrong on our end. Try again in a minute.")
+        return web.Response(status=500, text="Something went wrong on my end. Try again in a minute.")

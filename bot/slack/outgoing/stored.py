@@ -26,7 +26,7 @@ MESSAGE = "message"
 LOOKS_FOR = timedelta(days=1)
 """How long the bot looks for a message that it can't find or rule out; then it posts with MAY_BE_REPEATED."""
 HIDDEN_AGAIN = 1800.0  # seconds until the bot reads an unreadable conversation again
-MAY_BE_REPEATED = "You may have got this message before: Slack didn't confirm it."
+MAY_BE_REPEATED = "You may have already received this message, because Slack didn't confirm it."
 
 LookUp = outcomes.Posted | outcomes.Absent | outcomes.Unsure | Later
 

@@ -230,7 +230,7 @@ async def test_a_paused_feed_goes_on_from_when_it_is_resumed(digests: Digests) -
     change(digests, old, status_id=CLOSED)
     await minute(digests)
 
-    assert "It goes on from now" in text_of(await ana.ask("/digest resume 1"))
+    assert "It posts issues created from now on" in text_of(await ana.ask("/digest resume 1"))
     digests.report("After")
     for _ in range(2):
         await minute(digests)
