@@ -100,7 +100,7 @@ class NoticeHandlers:
         except IssueNotFound:
             raise UserError(
                 "I unmuted #{number}, but it's no longer in {service}, or you can't see it. "
-                "Ask a project manager if you need it.",
+                "Ask a project manager if you need access.",
                 number=number,
             ) from None
 

@@ -328,8 +328,8 @@ async def test_feeds_of_one_project_cost_their_owners_key_one_list_a_minute(dige
     [
         ("webshop live kind:due", "A live feed posts new issues. Leave out `kind:`"),
         ("webshop live empty:yes", "For other issues, or empty digests, choose another schedule"),
-        ("webshop live daily 9", "Leave out `live`, or the schedule beside it."),
-        ("webshop daily 9 live", "Leave out `live`, or the schedule beside it."),
+        ("webshop live daily 9", "Leave out `live` or the schedule."),
+        ("webshop daily 9 live", "Leave out `live` or the schedule."),
         ("webshop live", "This channel already has a live feed of Web Shop."),
         ("webshop live tracker:bug", "This channel already has a live feed of Web Shop."),
     ],
