@@ -80,7 +80,7 @@ class OnDigest:
 class PauseWithoutEnd(UserError):
     """`pause until monday`."""
 
-    says = "A pause lasts until someone resumes the digest, so I didn't pause it. Pause it without an end?"
+    says = "A pause lasts until someone resumes the digest, so I didn't pause it. Pause it anyway?"
     offers = "Pause digest"
     end: str
 

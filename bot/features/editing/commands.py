@@ -51,7 +51,7 @@ class NotAChange(UserError):
 class SeveralPeople(UserError):
     """Several people are named; `people` is empty if there are other changes, too."""
 
-    says = "An issue has one assignee. Who should have #{number}?"
+    says = "An issue can have only one assignee. Who should get #{number}?"
     number: int
     people: tuple[Token, ...]
 

@@ -189,7 +189,7 @@ _ASKS = CommandTable(
     (f"status|{'|'.join(QUESTION_WORDS)} {{rest?}}", ""),
     ("yes|no|ok|okay|sure|yep|nope|done|cool|great|fine|nice", ""),
 )
-UNDO = "To undo a change, choose “Undo” below its confirmation. It's there for ten minutes."
+UNDO = "To undo a change, choose “Undo” below its confirmation within ten minutes."
 _TALK = CommandTable(
     ("thanks|thx|cheers|thank you? a|so|very? lot|much|again|bot?", "You're welcome!"),
     ("thanks|thank you? for {rest}", "You're welcome!"),

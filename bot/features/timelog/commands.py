@@ -43,8 +43,8 @@ class WhoLogged:
 
 class OnlyLastEntry(UserError):
     says = (
-        "To change or delete an earlier entry, choose “Edit” where I confirmed it. Your last one opens with "
-        "`{/timelog} edit`."
+        "To change or delete an earlier entry, choose “Edit” in the message where I confirmed it. To "
+        "open your last one, type `{/timelog} edit`."
     )
     offers = "Edit last entry"
     text: str
@@ -132,7 +132,7 @@ _SEVERAL = re.compile(
 """An entry, and another one after it."""
 _BESIDE = shapes("{duration} {rest}", "{comment} {spent} {rest?}", **_SLOTS)
 _ONE = "Log one entry at a time"
-_OWN = "If it's an activity, choose it in the form. I log only your own time"
+_OWN = "I log only your own time. If that's an activity, choose it in the form"
 _DAY = "Log one day at a time, such as `on friday`"
 _FOR = re.compile(r"for (\w+)", re.IGNORECASE)
 _MORE = CommandTable(
@@ -293,8 +293,8 @@ def _either_day(words: Sequence[str], typist: CommandContext) -> UserError | Non
 
 def _unsure() -> UserError:
     return UserError(
-        "I can't tell which number is the issue or the duration, so I didn't log anything. Type one of each, "
-        "such as `{/timelog} 42 1h30`."
+        "I can't tell which number is the issue and which is the duration, so I didn't log anything. Type "
+        "one of each, such as `{/timelog} 42 1h30`."
     )
 
 
