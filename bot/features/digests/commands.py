@@ -168,6 +168,7 @@ def _request(parsed: Parsed, problems: list[UserError], asker: Owner) -> DigestR
         return _personal(rest, problems)
     if command not in _KNOWN and _schedule_at(parsed.words, mistyped=False) < len(parsed.words):
         return _add(parsed, problems, asker)
+
     if problems:
         raise problems[0]
     if _TWICE.search(parsed.plain) or _ALL.search(parsed.plain):
@@ -216,6 +217,7 @@ def _on_digest(word: str, parsed: Parsed) -> OnDigest:
     to = names.index("to") if act is DigestAction.CHANGE and "to" in names[:-1] else len(words)
     if act is DigestAction.CHANGE and words[1:] and to == len(words) and values.issue_number(words[0]):
         words, to = [words[0], "to", *words[1:]], 1
+
     text, schedule = " ".join(words[:to]), " ".join(words[to + 1 :])
     number = values.issue_number(text)
     if number or not text or text[:1].isalpha():
@@ -344,7 +346,9 @@ def _kind(parsed: Parsed, key: str) -> tuple[DigestKind, int]:
         raise UserError(
             "`kind:` can be `new`, `due`, `closed`, `changed`, or `stale`. For stale issues, try `stale:14d`."
         )
-    return kind, int(number[1]) * (7 if number[2] else 1) if number else STALE_DAYS
+    if number is None:
+        return kind, STALE_DAYS
+    return kind, int(number[1]) * (7 if number[2] else 1)
 
 
 def _zone(parsed: Parsed, key: str) -> str | None:
@@ -367,6 +371,7 @@ def add_command(plan: Plan, wording: Wording) -> str:
     project = plan.project if _quotable(plan.project) else f"#{plan.project_id}"
     words = [wording.command("digest"), "add", _quoted(project), plan.schedule]
     words += [] if plan.live else [f"tz:{plan.zone}"]
+
     kind = f"stale:{plan.stale_days}d" if plan.kind == "stale" else f"kind:{plan.kind}"
     words += [kind] if plan.kind != "new" else []
     words += [f"{kind}:{','.join(map(_chosen, chosen))}" for kind, chosen in plan.filters.items()]

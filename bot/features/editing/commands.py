@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from bot.errors import UnknownWord, UserError, WrongField
 from bot.features.editing.edits import Edit, StatusTransition
@@ -111,11 +112,13 @@ def edit_command(
     steps = [StatusTransition(step.text) for step in given.options.get("step", ())]
     cannot = given.options.get("cannot", ())
     holder = next((values.person(one, typist.owner) for one in given.options.get("holder", ())), "")
+
     words = " ".join(word.source for word in given.words)
     left = " ".join(filter(None, [words, *given.left, typed.below]))
     half_asked = "ask" in parsed.options and parsed.options.keys() != {"ask"}
-    guessed = {key for _, keys in parsed.phrases for key in keys}
+    guessed = set(chain.from_iterable(keys for _, keys in parsed.phrases))
     subject = " ".join(phrase for phrase, keys in parsed.phrases if SUBJECT.key in keys)
+
     if is_question(word for word in typed.words if word.source not in subject):
         reader.problems.insert(0, Question(as_typed(typed.line)))
     elif people and not any(map(_is_nothing, people)):
@@ -129,9 +132,11 @@ def edit_command(
         fields["status"] = left  # `42 in porgress`
         guessed.add("status")
     elif left or people or steps[1:] or cannot or half_asked:
-        unsure = {"step"} if steps[1:] else {"to"} if people else set()
+        unsure = {"to"} if people else set()
+        unsure = {"step"} if steps[1:] else unsure
         filled = [one for one, keys in parsed.phrases if not {"ask", "cannot", *unsure}.intersection(keys)]
         reader.problems.append(NotAChange((left or asked.text).rstrip(END), tuple(filled)))
+
     edit = Edit(
         subject=reader.text(SUBJECT.key) or "",
         values=fields,

@@ -63,6 +63,7 @@ class Editable:
         errors = [self._explained(error) for error in errors]
         wrong_fields = {error.field for error in errors}
         errors += [error for error in self._unsure(edit, values_by_key) if error.field not in wrong_fields]
+
         values: dict[str, ResolvedValue | None] = {key: None for key in edit.cleared if key in CHANGEABLE}
         values |= {key: value for key, value in values_by_key.items() if key in CHANGEABLE}
         if edit.subject.strip():
@@ -136,13 +137,10 @@ class Editable:
         closes, current = step is StatusTransition.CLOSE, self.issue.status
         allowed = self.catalog.lists["statuses"]
         fitting = [one for one in allowed if isinstance(one, IssueStatus) and one.is_closed is closes]
-        for status in fitting:
-            if current and status.id == current.id:
-                return status
         if not fitting:
             others = [status for status in allowed if not current or status.id != current.id]
             raise StatusRefused(f"{step} #{self.issue.id}", current.name if current else "here", others)
-        return fitting[0]
+        return next((one for one in fitting if current and one.id == current.id), fitting[0])
 
 
 @dataclass(frozen=True)

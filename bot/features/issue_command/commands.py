@@ -340,6 +340,7 @@ def _draft(parsed: Parsed, below: str, typist: CommandContext) -> Draft:
         )
         reader.problems.append(WrongField("subject", too_long))
         description = [title, *description]
+
     draft = Draft(
         subject=shortened(title, SUBJECT_LENGTH),
         project=project,

@@ -416,7 +416,7 @@ def beside_duration(typed: TypedTime) -> Iterator[tuple[Word, ...]]:
     for end in range(len(words), max(shortest, 1) - 1, -1):
         run, after = words[:end], [word.text.lower() for word in words[end : end + 1]]
         name = " ".join(word.text for word in run)
-        plain = not any(atom.quoted or atom.user for word in run for atom in word.atoms)
+        plain = all(word.is_plain for word in run)
         if plain and len(name) > 1 and name.lower() not in GOVERNING and not ALSO.intersection(after):
             yield run
 

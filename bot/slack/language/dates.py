@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from itertools import chain
 from typing import Literal
 
 from bot.errors import UserError
@@ -32,8 +33,10 @@ _NAMED = {
 }
 _WAY = {"past": -1, "future": 1}
 _AWAY = {"last": -1, "past": -1, "this": 0, "next": 1}
-MONTH = f"({'|'.join(form for name in MONTHS for form in (name, name[:3]))}|sept)"
-_WEEKDAY = f"({'|'.join(form for name in WEEKDAYS for form in (name, name[:3]))})"
+MONTH_FORMS = tuple(chain.from_iterable((name, name[:3]) for name in MONTHS))
+WEEKDAY_FORMS = tuple(chain.from_iterable((name, name[:3]) for name in WEEKDAYS))
+MONTH = f"({'|'.join(MONTH_FORMS)}|sept)"
+_WEEKDAY = f"({'|'.join(WEEKDAY_FORMS)})"
 _AMOUNT = (
     rf"(?P<number>[0-9]{{1,5}}|an?|{'|'.join(NUMBERS)})"
     r"(?P<unit>(?<=[0-9])[dw]| (?:day|week|month|year)s?)"
@@ -110,15 +113,11 @@ def said_day(words: Sequence[Word], today: Today) -> SaidDay | None:
         for count in range(min(_LONGEST_SAID, len(words)), 0, -1):
             at = len(words) - count if end else 0
             phrase, before = words[at : at + count], words[at - 1].text.lower() if at else ""
-            if before in _TAKES_DAY or any(
-                atom.quoted or atom.user for word in phrase for atom in word.atoms
-            ):
+            if before in _TAKES_DAY or not all(word.is_plain for word in phrase):
                 continue
 
-            alone, typed = (
-                count == len(words),
-                bare(_normal(" ".join(word.text for word in phrase)).rstrip(":")),
-            )
+            alone = count == len(words)
+            typed = bare(_normal(" ".join(word.text for word in phrase)).rstrip(":"))
             named = typed.removeprefix("for " if alone and typed.startswith("for ") else "on ")
             dated = named != typed
             here = {"anywhere": True, "first": at == 0 or dated, "alone": alone or dated}

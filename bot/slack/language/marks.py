@@ -40,8 +40,8 @@ _POSSESSIVE = re.compile(r"(.+?)['’]s?")
 _NUMBER = re.compile(r"#?[1-9][0-9]{0,8}")
 _SPAN = re.compile(rf"(?:[0-9]{{1,4}}|an?|{'|'.join(NUMBERS)}) (?:day|week|month|year)s?")
 _EFFORT = re.compile(r"[0-9].*[a-z]|.*\bhours?\b")  # a number alone may be anything
-_MONTHS = frozenset(name for month in dates.MONTHS for name in (month, month[:3]))
-CALENDAR = _MONTHS.union(name for day in dates.WEEKDAYS for name in (day, day[:3]))
+_MONTHS = frozenset(dates.MONTH_FORMS)
+CALENDAR = _MONTHS.union(dates.WEEKDAY_FORMS)
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Marks:
 
 def plain(word: Word) -> str | None:
     """Return the word in the tables' spelling; None if it is quoted or mentions somebody."""
-    if any(atom.quoted or atom.user for atom in word.atoms):
+    if not word.is_plain:
         return None
     typed = word.text.casefold().replace("’", "'").rstrip(END) or word.text
     return _SPELLED_OUT.get(typed, typed)

@@ -308,10 +308,11 @@ def _whole_date(value: Token, following: deque[Word]) -> Token:
     near = tuple(islice(following, _CONTINUED))
     for more in range(len(near), 0, -1):
         parts = [value, *near[:more]]
-        plain = not any(atom.quoted or atom.user for part in parts for atom in part.atoms)
-        if plain and is_date(" ".join(part.text for part in parts)):
-            continued = (atom for _ in range(more) for atom in (Atom(" "), *following.popleft().atoms))
-            return Token((*value.atoms, *continued))
+        if all(part.is_plain for part in parts) and is_date(" ".join(part.text for part in parts)):
+            atoms = [*value.atoms]
+            for _ in range(more):
+                atoms += [Atom(" "), *following.popleft().atoms]
+            return Token(tuple(atoms))
     return value
 
 

@@ -35,7 +35,7 @@ MAX_VALUE = 20  # how many words a value takes that isn't looked up
 FRONT = 12  # how many words before a colon at the front of a subject may be phrases
 DASHES = ("-", "–", "—")
 TAIL = 40  # how many words at the end of a subject may be phrases
-_KINDS = {f"{slot}{sure}": kind for slot, kind in NAMED.items() for sure in ("", "!")}
+_KINDS = NAMED | {f"{slot}!": kind for slot, kind in NAMED.items()}
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,9 @@ class _Table:
                 continue
             options = tuple((key, value) for key, _, value in (one.partition(":") for one in means.split()))
             flags = pattern[: len(pattern) - len(pattern.lstrip("~,:"))]
+            weak, front = "~" in flags, ":" in flags
             for words in product(*(_variants(word) for word in pattern.lstrip("~,:").split())):
-                row = _Row(
-                    *(tuple(filter(None, words)), options),
-                    *("~" in flags, "," in flags or ":" in flags, ":" in flags),
-                )
+                row = _Row(tuple(filter(None, words)), options, weak, front or "," in flags, front)
                 (self.slots if row.words[0][0] == "{" else self.first[row.words[0]]).append(row)
         for rows in self.first.values():
             rows.sort(key=lambda row: (row.words[-1][0] == "{", -len(row.words)))
@@ -220,9 +218,9 @@ def needs(words: Sequence[Word], where: Where) -> frozenset[str]:
     table, kinds = TABLES[where], set[str]()
     before, _ = _front(words) if where == "new" else ((), words)
     words = (*before, *words[-TAIL:]) if where == "new" else words[:MAX_WORDS]
-    separated = bool(where != "new" or before) or any(
-        plain(one) in SEPARATORS or one.source[-1:] in ",;" for one in words
-    )
+    separates = (plain(one) in SEPARATORS or one.source[-1:] in ",;" for one in words)
+    separated = where != "new" or bool(before) or any(separates)
+
     unexplained = False
     for word in words:
         known = None if word.quoted else plain(word)
@@ -281,7 +279,7 @@ def _left_out(reader: PhraseParser, phrases: Sequence[Phrase]) -> list[Phrase]:
             and (between or reader.words[one.at - 1].source.endswith(","))
             and OR.issuperset(between)
             and one.options.keys() == before.options.keys()
-            and all(value.text[:1] == "!" for values in read[-1].options.values() for value in values)
+            and all(value.text[:1] == "!" for value in chain.from_iterable(read[-1].options.values()))
         ):
             turned = {k: tuple(Token((Atom(f"!{v.text}"),)) for v in vs) for k, vs in one.options.items()}
             one = replace(one, options=turned)  # noqa: PLW2901 - it stands for the phrase from here on
@@ -299,7 +297,7 @@ def is_search(parsed: Parsed, today: Today, vocabulary: Vocabulary, *, half: boo
 
 
 def _left(words: Sequence[Word], phrases: Sequence[Phrase]) -> list[int]:
-    taken = {n for one in phrases for n in range(one.at, one.at + one.count)}
+    taken = set(chain.from_iterable(range(one.at, one.at + one.count) for one in phrases))
     return [n for n in range(len(words)) if n not in taken]
 
 
@@ -349,6 +347,7 @@ def subject(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     left = [n for n in _left(before, phrases) if reader.plain[n] not in OPENING]
     if not phrases or left or any(one.options.keys() & parsed.options.keys() for one in phrases):
         return _without_end(parsed, vocabulary, today)
+
     label = before[-1].text.casefold()
     problems = tuple(one for one in parsed.problems if not (isinstance(one, NoValue) and one.key == label))
     read = _without_end(replace(parsed, words=rest, problems=problems), vocabulary, today)
@@ -367,7 +366,7 @@ def _front(words: Sequence[Word]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
 
 def _bare(word: Word) -> Word:
     """Return the word without the brackets and the colon of a phrase before a subject."""
-    if any(atom.quoted or atom.user for atom in word.atoms):
+    if not word.is_plain:
         return word
     text = word.source.strip("[]():")
     return Word((Atom(text),), text)
@@ -393,6 +392,7 @@ def _without_end(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed
             ends[at] = phrase
         elif reader.plain[at] in (*SEPARATORS, *TALK) and at + 1 in ends and at + 1 < len(words):
             ends[at] = None
+
     start = at = min(ends.keys() - following)
     phrases = []
     while at < len(words):
@@ -420,7 +420,7 @@ def change(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     phrases = [one for one in reader.phrases() if not typed & one.options.keys()]
     phrases = [one for one in phrases if not (_negated(one, reader.plain) or _mentioned(one, reader))]
     runs = groupby(enumerate(_left(parsed.words, phrases)), lambda one: one[1] - one[0])
-    kept = [n for _, run in runs for n in _stripped([n for _, n in run], reader.plain)]
+    kept = chain.from_iterable(_stripped([n for _, n in run], reader.plain) for _, run in runs)
     return _with(parsed, [parsed.words[n] for n in kept], phrases)
 
 

@@ -26,9 +26,9 @@ def search_text(parsed: Parsed) -> str:
 
 def respelled(parsed: Parsed, vocabulary: Vocabulary) -> tuple[tuple[str, str], ...]:
     """The words of a search's text that have two letters swapped, each with the keyword that it may be."""
-    names = (name.casefold() for kind in ("tracker", "status") for name in vocabulary.names.get(kind, ()))
+    names = (*vocabulary.names.get("tracker", ()), *vocabulary.names.get("status", ()))
     keywords = TABLES["search"].first.keys() - FILLERS - GOVERNING
-    known = keywords.union(*({name, plural(name)} for name in names))
+    known = keywords.union(*({name, plural(name)} for name in map(str.casefold, names)))
     typed = (plain(word) or "" for word in parsed.words[:MAX_WORDS])
     near = ((word, _unswapped(word, known)) for word in typed if len(word) in SWAPPED)
     return tuple((word, meant) for word, meant in near if meant)

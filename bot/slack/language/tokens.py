@@ -68,6 +68,11 @@ class Token:
         """The user, if the value is only a mention."""
         return self.atoms[0].user if len(self.atoms) == 1 else None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing in it is quoted or a mention."""
+        return not any(atom.quoted or atom.user for atom in self.atoms)
+
     def parts(self) -> tuple["Token", ...]:
         """The items of a comma-separated list; a comma inside quotes doesn't separate."""
         items: list[list[Atom]] = [[]]

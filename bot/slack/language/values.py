@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, timezone
 from enum import Enum
 from functools import partial
+from itertools import chain
 from zoneinfo import ZoneInfo
 
 from bot.errors import UnknownWord, UserError
@@ -106,7 +107,7 @@ def name(parsed: Parsed, key: str) -> str | None:
 
 def listed(parsed: Parsed, key: str) -> tuple[Token, ...]:
     """The values of an option that accepts several, separated by commas or repeated."""
-    values = tuple(part for value in parsed.options.get(key, ()) for part in value.parts())
+    values = tuple(chain.from_iterable(value.parts() for value in parsed.options.get(key, ())))
     if key in parsed.options and not values:
         raise UserError("`{key}:` needs a value right after the colon.", key=key)
     if len(values) > MAX_VALUES:
@@ -156,7 +157,7 @@ def with_percents(line: str, number: int) -> str:
 
 def several_issues(words: Sequence[Word]) -> tuple[tuple[int, ...], tuple[Word, ...]]:
     """Return the issues that are named side by side, as in `12, 13 and 14 close`, and the other words."""
-    apart = [part for word in words for part in _parts(word)]
+    apart = list(chain.from_iterable(map(_parts, words)))
     at = next((n for n, word in enumerate(apart) if _numbered(word)), len(apart))
     numbers: list[int] = []
     end = at
