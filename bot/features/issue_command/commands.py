@@ -33,8 +33,7 @@ QUOTES = '"“”„'
 
 
 _OPTION_LINE = re.compile(
-    r"(?:\A|\n)[ \t]*(project|type|tracker|priority|assignee|due):[ \t]*([^\s\"][^\n\"]*?)\s*\Z",
-    re.IGNORECASE,
+    r"[ \t]*(project|type|tracker|priority|assignee|due):[ \t]*([^\s\"][^\"]*)", re.IGNORECASE
 )
 """An option alone on the last line below a new issue."""
 Act = Enum(
@@ -190,8 +189,11 @@ IssueRequest = TypedIssue | OpenForm | OneIssue | OnIssues | ChangeIssues | Help
 def issue_command(text: str, typist: CommandContext) -> IssueRequest:
     """The request in `/issue <text>`. Raises UserError."""
     first_line, below = split_first_line(text)
-    while line := _OPTION_LINE.search(below):
-        first_line, below = f'{first_line} {line[1]}:"{line[2]}"', below[: line.start()]
+    above, _, last = below.rstrip().rpartition("\n")
+    while line := _OPTION_LINE.fullmatch(last):
+        first_line, below = f'{first_line} {line[1]}:"{line[2]}"', above
+        above, _, last = above.rstrip().rpartition("\n")
+
     parsed = understand(first_line, OPTIONS, equals=False)
     subcommand = parsed.words[0].text.lower() if parsed.words else ""
     if subcommand != "new" and (comment := _comment(text, typist.base_url)):
