@@ -136,7 +136,7 @@ MISREAD: dict[str, tuple[str, TimeDraft]] = {
         for comment in ("delete 2h", "didn't log 2h")
     },
     "42 9:00 2h": ("I'm not sure", logged("9", "2h")),
-    "42 1h for testing": ("If it's an activity", logged("1", "for testing", issue=42, activity="testing")),
+    "42 1h for testing": ("If that's an activity", logged("1", "for testing", issue=42, activity="testing")),
     "1d 42": ("How many hours is “1d”", TimeDraft(issue=42, comment="1d")),
     **dict.fromkeys(("start 42", "start the timer on #42"), ("don't have a timer", TimeDraft(issue=42))),
     **dict.fromkeys(("1h #42 and 2h #12", "42 1h, 12 2h"), ("one entry at a time", logged("1"))),
