@@ -152,7 +152,7 @@ class CategoryWithoutProject(UserError):
     """A category was named, but none of the `projects` that have it."""
 
     says = "Every project has its own categories. Add `project:` with the project's name."
-    projects: tuple[str, ...]
+    projects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,10 @@ class Search:
                 "A saved query can only be combined with `project:` and `sort:`. Remove the other filters."
             )
         async with self.accounts.reading(owner) as session:
-            searched = await self._resolve(session, query, channel)
+            try:
+                searched = await self._resolve(session, query, channel)
+            except CategoryWithoutProject:
+                raise CategoryWithoutProject(await self._having(session, query.category)) from None
             page = await self.client.list_issues(
                 session.key, searched.filters, offset=offset, limit=query.most
             )
@@ -274,7 +277,7 @@ class Search:
             return Resolved(query, project, filters, session.user_id)
         if project is None and (query.category or query.subproject):
             if query.category:
-                raise CategoryWithoutProject(await self._having(session, query.category))
+                raise CategoryWithoutProject
             raise UserError("Add `project:` with the parent project's name.")
 
         keywords = {name: typed for name, typed in requested.items() if isinstance(typed, str) and typed}
