@@ -202,6 +202,7 @@ class Bot:
         await self._pending.idle(min(SECONDS_TO_ACKNOWLEDGE, grace))
         if self._socket:
             await self._socket.close()
+            await self._pending.idle(max(0, deadline - time.monotonic()))  # what arrived meanwhile
         cut_off = await self.in_flight.drain(max(0, deadline - time.monotonic()))
         # Afterwards, because what people asked for starts work in the background.
         left = max(0, deadline - time.monotonic())
