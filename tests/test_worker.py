@@ -6,13 +6,15 @@ from datetime import timedelta
 from unittest import mock
 
 import pytest
+from sqlalchemy import text
+from structlog.testing import capture_logs
 
 from bot.store.database import Database
 from bot.store.job import Done, Job, JobOutcome, Later
 from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.worker import AT_ONCE, Settle, Together, Worker
-from tests.support.reading import until
+from tests.support.reading import until, until_so
 
 SLOW, QUICK = "slow", "quick"
 MANY = 3 * AT_ONCE
@@ -142,20 +144,17 @@ async def test_a_job_that_fails_for_a_day_is_given_up(store: Store) -> None:
 
 
 async def test_results_are_recorded_after_a_database_outage(store: Store) -> None:
-    settled, failures = store.jobs.settle, iter((OSError(), OSError()))
-
-    async def sometimes(job: Job, outcome: JobOutcome) -> None:
-        for failure in failures:
-            raise failure
-        await settled(job, outcome)
-
-    async def do(_: Job) -> JobOutcome | None:
+    async def breaks(_: Job) -> JobOutcome | None:
+        await store.jobs.database.execute(text("alter table jobs rename to moved"))
         return None
 
-    worker = Worker(store.jobs, {QUICK: do}, RETRY)
-    with mock.patch.object(store.jobs, "settle", sometimes):
-        await store.jobs.put(QUICK, "1", "")
-        await worker.tasks.idle()
+    worker = Worker(store.jobs, {QUICK: breaks}, RETRY)
+    await store.jobs.put(QUICK, "1", "")
+    with capture_logs() as logs:
+        working = asyncio.create_task(worker.tasks.idle())
+        await until_so(lambda: [line["action"] for line in logs].count("worker.not_settled") > 1)
+        await store.jobs.database.execute(text("alter table moved rename to jobs"))
+        await working
 
     assert await store.jobs.is_done("1")
 
