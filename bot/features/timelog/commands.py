@@ -73,6 +73,8 @@ LOGGING = frozenset(
     {"log", "add", "track", "spent", "i", "i've", "worked", "book", "forgot", "please", "pls"}
 )
 """Words that only say that time is logged, before the rest."""
+COMPARING = frozenset({"to", "or", "than", "until", "till"})
+"""Words right before a duration that is only a limit: `from 2 to 3h`."""
 DELETING = (["delete"], ["remove"], ["undo"])
 SPENDING = frozenset({"i", "i've", "spent", "worked", "logged", "took", "me", "on", "it", "for"})
 """Words that say nothing if they are the whole comment."""
@@ -339,7 +341,8 @@ def _shaped(
             problems += [error] if known else []
 
     before = _within(parsed, row[1], "comment").words if row and known and spent else ()
-    if any(plain(word) in NEGATIONS for word in before) or [*map(plain, before)] in DELETING:
+    typed = [*map(plain, before)]
+    if NEGATIONS.intersection(typed) or typed in DELETING or COMPARING.intersection(typed[-1:]):
         problems.append(_unsure())
         amount = None
     if not amount:

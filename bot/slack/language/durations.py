@@ -22,9 +22,11 @@ _IN_WORDS = re.compile(
 _HOURS_AND = re.compile(
     rf"\b([0-9]{{1,3}})\s?{_HOURS}\s+(?:and\s+)?([0-9]{{1,2}})\s?{_MINS}\b", re.IGNORECASE
 )
-_CLOCK = r"([0-9]{1,2})(?:[:.]([0-9]{2}))?(?:\s?([ap])\.?m)?"
-_FROM_TO = re.compile(rf"(?:from\s+)?{_CLOCK}(?:[-–]|\s(?:to|until|till|[-–])\s){_CLOCK}", re.IGNORECASE)
-_SURE = r"(?=from\s|[0-9.:]+\s?[ap]\.?m|(?=\S*:)[0-9.:]+[-–])"
+_CLOCK = r"([0-9]{1,2})(?:[:.]([0-5][0-9]))?(?:\s?([ap])\.?m)?"
+_TO = r"(?:[-–]|\s(?:to|until|till|[-–])\s)"
+_FROM_TO = re.compile(rf"(?:from\s+)?{_CLOCK}{_TO}{_CLOCK}", re.IGNORECASE)
+_HALF = r"\s?[ap]\.?m"
+_SURE = rf"(?=from\s+(?:[0-9.]+{_TO})?[0-9.]+(?::|{_HALF})|[0-9.:]+{_HALF}|(?=\S*:)[0-9.:]+[-–])"
 """What a span of time begins with: elsewhere, `1:30 to 12` is a duration and an issue."""
 _FORMS = (
     *(rf"{_SURE}{_FROM_TO.pattern}", _IN_WORDS.pattern, _MINUTES.pattern),
