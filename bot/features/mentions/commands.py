@@ -180,7 +180,7 @@ _TABLE = CommandTable[Row](
     hash=r"#[0-9]{1,12}[:,]?(?!\S)",
     topics=r"(?:(?:all|assigned|assignments|comments|changes|on|off|and)(?:[\s,]+|\Z))+",
     digest=r"(?:.*\s)?digests?(?![^\s.!?]).*",
-    sent=rf"\S+\s(?:.*?\s)?(?P<when>{schedules.START}.*)",
+    sent=rf"(?:me|my)\s(?:.*?\s)?(?P<when>{schedules.START}.*)",
     name=r"\S+(?:\s+\S+)?",
     few=r"\S+(?:\s+\S+){0,2}",  # more words are a sentence
 )
