@@ -36,6 +36,8 @@ _OPTION_LINE = re.compile(
     r"[ \t]*(project|type|tracker|priority|assignee|due):[ \t]*([^\s\"][^\"]*)", re.IGNORECASE
 )
 """An option alone on the last line below a new issue."""
+_PRIVATE = re.compile(r"\(?(?:private|internal|confidential)(?:ly)?\)?:(?!\S)", re.IGNORECASE)
+"""What a comment begins with that the form may keep private."""
 Act = Enum(
     "Act",
     "EACH SEARCH SEARCH_FOR SHOW ANSWER CHANGE SEVERAL UNDO ATTACH LOG_TIME OFFER_TIME COMMENT FOLLOW "
@@ -189,12 +191,13 @@ IssueRequest = TypedIssue | OpenForm | OneIssue | OnIssues | ChangeIssues | Help
 def issue_command(text: str, typist: CommandContext) -> IssueRequest:
     """The request in `/issue <text>`. Raises UserError."""
     first_line, below = split_first_line(text)
+    options = ""  # before the first line, in which a quote may be open
     above, _, last = below.rstrip().rpartition("\n")
     while line := _OPTION_LINE.fullmatch(last):
-        first_line, below = f'{first_line} {line[1]}:"{line[2]}"', above
+        options, below = f'{line[1]}:"{line[2]}" {options}', above
         above, _, last = above.rstrip().rpartition("\n")
 
-    parsed = understand(first_line, OPTIONS, equals=False)
+    parsed = understand(options + first_line, OPTIONS, equals=False)
     subcommand = parsed.words[0].text.lower() if parsed.words else ""
     if subcommand != "new" and (comment := _comment(text, typist.base_url)):
         return comment
@@ -207,7 +210,7 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
     row = _ROWS.take(
         " ".join(word.source for word in parsed.words),
         search=lambda _: is_search(parsed, typist.today, Vocabulary()),
-        several=lambda _: _several(first_line, parsed),
+        several=lambda _: _several(options + first_line, parsed),
     )
 
     match row and row[0]:
@@ -218,7 +221,7 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
             return _of_templates(_draft(rest.with_fields(), below, typist))
         case Act.EACH if row:
             raise ChangesNeedNumbers(row[1]["those"])
-        case Act.SEVERAL if several := _several(first_line, parsed):
+        case Act.SEVERAL if several := _several(options + first_line, parsed):
             return several
         case Act() as act if row:
             more = bool(parsed.options or parsed.problems or parsed.unknown or below)
@@ -309,7 +312,8 @@ def _comment(text: str, base_url: str | None) -> OnIssues | None:
     comment, about = as_typed(typed.get("rest", "")).strip(), as_typed(typed.get("issue", ""))
     if asks(text.strip()[: row[1].start("rest")] if without_question(comment) else text):
         raise Question(as_typed(text))
-    if not about or (typed.get("act") and is_several(f"{about} {comment}")):
+    unsure = _PRIVATE.match(comment) or (typed.get("act") and is_several(f"{about} {comment}"))
+    if not about or unsure:
         return OnIssues(Act.COMMENT, text=f"{about} {comment}".strip())
     return OnIssues(Act.COMMENT, _number(about), comment)
 
