@@ -128,7 +128,7 @@ def probable(error: UserError) -> Ref | None:
 def name_at_edge(text: str, names: Sequence[str]) -> tuple[str, str] | None:
     """The longest name that a text begins or ends with, and the rest of it.
 
-    At the end it isn't one after a governing word: `review with support`.
+    At the end it isn't one after a governing word, or one of several: `review with support`.
     """
     folded = text.casefold()
     for name in sorted(names, key=len, reverse=True):
@@ -136,7 +136,7 @@ def name_at_edge(text: str, names: Sequence[str]) -> tuple[str, str] | None:
         if folded == called or folded.startswith((f"{called} ", f"{called}:", f"{called},")):
             return name, text[len(name) :].lstrip(" :,")
         before = folded.removesuffix(f" {called}")
-        if before != folded and not GOVERNING.intersection(before.split()[-1:]):
+        if before != folded and not (GOVERNING | {"and", "&"}).intersection(before.split()[-1:]):
             return name, text[: -len(name)].rstrip(" :,")
     return None
 

@@ -131,6 +131,7 @@ NUMBERS = {
     "3.0 on {n} fails for me": UNCLEAR,
     "log {n} from 2 to 3 hours": "Open form",
     "log {n} less than 2h": UNSURE,
+    "log {n} 2h for @ben": "only your own time.*Open form",
     "log {n} moved from 2 to 3 servers": "Open form",
     "log {n} upgraded from 3.11 to 3.12": "Open form",
     "log {n} 10:75-11:30": "isn't a duration.*Open form",
@@ -196,6 +197,8 @@ COMMANDS = {
     "/issue {n} closed?!": f"{QUESTION}.*Open form",
     "/issue {n}/13 close": "Create|Open form",
     "/issue comment {n} or 13 is broken": "{n} or 13 is broken",
+    "/issue {n} assign @ben, due friday": "hasn't linked an account.*Open form",
+    "/issue new Cart is slow, assign @ben, high priority": "hasn't linked an account.*Open form",
     "/timelog 10:30 on {n} works for me": UNSURE,
     "/timelog 1h on {n} or 13?": UNSURE,
     "/timelog 1 to 2 hours on {n}": UNSURE,
@@ -235,6 +238,7 @@ ASKED = {
     '/timelog {n} 1h "Why is the cart empty?"': "Logged 1h on.*Why is the cart empty",
     "/timelog {n} 1h fixed 3 and 4": "Logged 1h on.*fixed 3 and 4",
     "/timelog {n} 1:30 standup at 10:30": "Logged 1h 30m on.*standup at 10:30",
+    "/timelog {n} 2h for testing and design": "Logged 2h on.*for testing and design",
     "/timelog 1.5 on {n}": "Logged 1h 30m on",
 }
 """Requests that are written."""

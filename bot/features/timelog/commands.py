@@ -148,7 +148,7 @@ _MORE = CommandTable(
     ("{day} {until} {rest?}", _DAY),
     ("{until} {day} {rest?}", _DAY),
     list=rf"(?:.*\S)?(?:,|\s(?:and|plus|\+))\s+{WITH_UNIT}.*",
-    someone=r"@\S+|[^\W\d_]+",
+    someone=r"@.+|[^\W\d_]+",
     spent=WITH_UNIT,
     period=rf"{_CALENDAR}-{_CALENDAR}(?!\S)|\(?[0-9]+/[0-9/]+\)?(?!\S)|(?:last|this|past|next)\s+(?:week|month)\b|"
     rf"on\s+the\s+[0-9]+(?:st|nd|rd|th)?\b|(?:{'|'.join(dates.WEEKDAYS)})(?!\S)",

@@ -65,8 +65,9 @@ class Token:
 
     @property
     def user(self) -> SlackUser | None:
-        """The user, if the value is only a mention."""
-        return self.atoms[0].user if len(self.atoms) == 1 else None
+        """The user, if the value is only a mention, before a comma or the like."""
+        after = "".join(atom.text for atom in self.atoms[1:])
+        return self.atoms[0].user if self.atoms and after in ("", *".,;") else None
 
     @property
     def is_plain(self) -> bool:
