@@ -14,7 +14,7 @@ from bot.store.database import Database
 from bot.store.job import Done, Job, Statement
 from bot.store.jobs import Jobs
 from bot.store.owner import Owner
-from bot.store.tables import DigestRow, FollowedIssueRow, columns_of, from_row
+from bot.store.tables import DigestRow, FollowedIssueRow, JobRow, columns_of, from_row
 
 FOLLOWER = "follower"
 """The kind of job that finds changes in the issues that a user follows; its content is its progress."""
@@ -160,12 +160,16 @@ class StoredFollowed:
         return await self.database.one(sa.select(FollowedIssueRow.id).where(still)) is not None
 
     async def of_jobs(self, keys: Collection[str]) -> Mapping[str, Followed]:
-        """Return the followed issues of jobs, by the job's key, without those of paused feeds."""
+        """Return the followed issues of jobs, by the job's key. Those of paused feeds are left out, except
+        where a message may have been sent.
+        """
         ids = [key.removeprefix(f"{FOLLOWED}:").split("/") for key in keys]
         row, of_feeds = FollowedIssueRow, [tuple(map(int, each)) for each in ids if each[1:]]
         one = row.id.in_([int(each) for each, *rest in ids if not rest])
         followed = await self._found(
-            sa.and_(sa.or_(one, sa.tuple_(row.digest_id, row.issue_id).in_(of_feeds)), _AT_WORK)
+            sa.and_(
+                sa.or_(one, sa.tuple_(row.digest_id, row.issue_id).in_(of_feeds)), sa.or_(_AT_WORK, _TRIED)
+            )
         )
         return {one.job_key: one for one in followed}
 
@@ -226,7 +230,17 @@ _AT_WORK = sa.or_(
     sa.exists().where(DigestRow.id == FollowedIssueRow.digest_id, DigestRow.paused.is_(None)),
 )
 """Matches issues that are followed by themselves, or by a live feed that isn't paused."""
-_LEFT = sa.and_(FollowedIssueRow.ts == "", FollowedIssueRow.closed.is_(False), sa.not_(_AT_WORK))
+_FEED_JOB = (
+    sa.literal(f"{FOLLOWED}:")
+    + sa.cast(FollowedIssueRow.digest_id, sa.Text)
+    + "/"
+    + sa.cast(FollowedIssueRow.issue_id, sa.Text)
+)
+_TRIED = sa.exists().where(JobRow.key == _FEED_JOB, JobRow.tried_at.is_not(None))
+"""Matches issues of live feeds about which a message may have been sent: that is looked up first."""
+_LEFT = sa.and_(
+    FollowedIssueRow.ts == "", FollowedIssueRow.closed.is_(False), sa.not_(_AT_WORK), sa.not_(_TRIED)
+)
 """Matches issues that a live feed found and hadn't posted when it was paused."""
 
 

@@ -149,6 +149,7 @@ class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
             case Later():
                 return outcome
             case outcomes.Absent():
+                await self._jobs.go_on(item.job)
                 return replace(item, job=replace(item.job, tried_at=None))
             case outcomes.Unsure():
                 await self.poster.posts.tell(item.owner, views.unsure(item.followed, self.poster.wording))

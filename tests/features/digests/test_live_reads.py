@@ -282,6 +282,30 @@ async def test_what_a_paused_feed_had_found_is_posted_by_an_overlapping_one(
     assert all(issue.subject in text_of({"blocks": post.blocks}) for issue in issues)
 
 
+@pytest.mark.usefixtures("url")
+async def test_what_a_paused_feed_may_have_posted_is_not_posted_by_an_overlapping_one(
+    digests: Digests,
+) -> None:
+    payments = add_subproject(digests, "Payments")
+    digests.report("Older", payments, priority_id=URGENT)
+    await add_feed(digests, "webshop live subprojects:yes")
+    await digests.add("general", "payments", schedule="live", filters={"priority": ("urgent",)})
+    digests.wire.faults = [("chat.postMessage", "lose the answer")]
+    digests.wire.lasting = {"conversations.history": "500 before it"}
+    issue = digests.report("It rings twice", payments)
+    await minute(digests)
+    await digests.person.ask("/digest pause 1")
+    assert len(posts(digests)) == 1
+
+    change(digests, issue, priority_id=URGENT)
+    await minute(digests)
+    digests.wire.lasting = {}
+    for _ in range(2):
+        await minute(digests)
+
+    assert len(posts(digests)) == 1
+
+
 async def test_a_channel_gets_one_feed_of_a_project_however_many_are_added_at_once(digests: Digests) -> None:
     where, office = await place(digests), digests.office.digests
     plans = [requested_plan("webshop", "live", group=group) for group in ("tracker", "priority")]
