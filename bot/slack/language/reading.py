@@ -175,7 +175,7 @@ class PhraseParser(Marks):
             return self._run(at, to_end=slot != "value")
         if word.quoted or word.user:
             fits = (slot == "person" and (leads or word.user)) or (leads and word.quoted and slot in _KINDS)
-            return (Token(word.atoms[:1] if word.user else word.atoms), 1) if fits else None
+            return (Token(word.atoms), 1) if fits else None
         match = self.span(slot, at, leads=leads)
         return (Token((Atom(match[0]),)), match[1]) if match else None
 
