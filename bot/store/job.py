@@ -28,8 +28,9 @@ class Job:
     """A claim of a job; `won` if this process holds it now.
 
     If it isn't `won`, another request is doing the work or has `done` it. `tried_at` is when an earlier
-    attempt began that may have done the work: look that up before you repeat it. If users share the work,
-    `tried_by` made that attempt. `searched_to` is where an unfinished look-up continues.
+    attempt began that may have done the work, by the clock of the system that was asked, or by this
+    machine's: look that up before you repeat it. If users share the work, `tried_by` made that attempt.
+    `searched_to` is where an unfinished look-up continues.
 
     The worker's jobs also have their `content`, None if no encryption key decrypts it, and their `age` since
     they were first due. `sending` describes the request that an earlier attempt began, and `unknown_for` is

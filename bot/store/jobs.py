@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -385,7 +385,8 @@ class Jobs:
         if tried_by:
             mine["by"] = row.by
         connection.execute(update(JobRow).where(JobRow.key == key).values(at=tried_at or now, **mine))
-        return Job(key, won=True, tried_at=tried_at, tried_by=tried_by)
+        tried = tried_at and datetime.now(UTC) - (now - tried_at)  # by this machine's clock
+        return Job(key, won=True, tried_at=tried, tried_by=tried_by)
 
     def _let_go(self, key: str) -> None:
         self._in_use[key] -= 1

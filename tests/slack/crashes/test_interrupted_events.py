@@ -122,6 +122,13 @@ async def test_a_stopped_reaction_creates_one_issue(
     assert count() == 1
 
 
+async def test_a_stopped_reaction_creates_one_issue_although_the_database_is_ahead(
+    ana: Person, message: JSON, wire: Wire, service: Tracker
+) -> None:
+    ana.office.clock.ahead += timedelta(hours=1)
+    await test_a_stopped_reaction_creates_one_issue(ana, message, wire, service, "the issue's answer")
+
+
 async def test_an_issue_hidden_before_its_post_stays_hidden(
     ana: Person, message: JSON, service: Tracker
 ) -> None:
