@@ -19,6 +19,8 @@ REQUESTS = {
         "/issues.json?include=attachments%2Crelations&issue_id=7&status_id=%2A&offset=0&limit=1",
         "/issues.json?status_id=%2A&parent_id=7&sort=id&offset=0&limit=100",
         OWN,
+        "/issues.json?issue_id=1&status_id=%2A&offset=0&limit=1",
+        OWN,
     ],
     "/issues": ["/issues.json?status_id=open&sort=updated_on%3Adesc&offset=0&limit=10", OWN],
 }
