@@ -127,8 +127,8 @@ def _filter(parsed: Parsed, key: str, typist: CommandContext) -> Any:  # noqa: A
             return _sort(parsed)
     if key == "project":
         if len(parsed.options[key]) > 1:
-            asked = any("project" in keys for _, keys in parsed.phrases)
-            raise SeveralProjects(values.names(parsed, "project") if asked else ())
+            phrases = tuple(phrase for phrase, keys in parsed.phrases if "project" in keys)
+            raise SeveralProjects(values.names(parsed, "project") if phrases else (), phrases)
         typed = values.name(parsed, key)
         return "any" if typed in EVERY_PROJECT else typed
     names, keywords = values.names(parsed, key), KEYWORDS.get(key, {})

@@ -112,8 +112,9 @@ class SearchHandlers:
     async def _fallback(self, page: views.ResultsPage, error: BotError) -> Block | None:
         """*Search for “…”* below what can't be a search, and the projects of which one can be searched."""
         projects = error.projects if isinstance(error, SeveralProjects | CategoryWithoutProject) else ()
+        phrases = error.phrases if isinstance(error, SeveralProjects) else ()
         words = _words(page) if isinstance(error, UserError) else []
-        ways = [*views.project_choice(projects, page), *words]
+        ways = [*views.project_choice(projects, page, phrases), *words]
         return actions(ways) if ways else None
 
     async def _names(self, query: Query, page: views.ResultsPage, error: BotError) -> Block | None:

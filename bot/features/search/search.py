@@ -144,8 +144,11 @@ def correction(query: Query, error: AmbiguousName | UnknownName, right: Ref) -> 
 
 
 class SeveralProjects(UserError):
+    """The projects were named by these phrases, if any."""
+
     says = "I can search one project, or all of them with `project:any`."
     projects: tuple[str, ...]
+    phrases: tuple[str, ...]
 
 
 class CategoryWithoutProject(UserError):

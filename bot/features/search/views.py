@@ -1,6 +1,7 @@
 """Views of a search: a page of results and the search form."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial, reduce
@@ -250,9 +251,12 @@ def search_button(text: str) -> Element:
     return button(f"Search for “{cut(text, WORDS_SHOWN)}”", SearchInstead(query=text))
 
 
-def project_choice(names: Sequence[str], page: ResultsPage) -> list[Element]:
-    """The buttons that search again in one of the projects."""
-    typed = [(name, f'{page.query} project:"{name}"') for name in names[:PROJECTS]]
+def project_choice(names: Sequence[str], page: ResultsPage, phrases: Sequence[str]) -> list[Element]:
+    """The buttons that search again in one of the projects, in place of the phrases that named several."""
+    query = page.query
+    for phrase in phrases:
+        query = re.sub(rf"(?:(?:,|\band|\bor|&)\s+)?{re.escape(phrase)}", " ", query, count=1)
+    typed = [(name, f'{" ".join(query.split())} project:"{name}"') for name in names[:PROJECTS]]
     again = [(name, FilterInstead(query=query, changes=page.changes)) for name, query in typed]
     return [button(f"Search {cut(name, WORDS_SHOWN)}", one) for name, one in again]
 

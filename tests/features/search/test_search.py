@@ -168,6 +168,7 @@ async def test_one_of_the_named_projects_is_searched_with_one_press(ana: Person)
     found = await ana.after(ana.press(refused, "Search mobile"))
 
     assert "Project: Mobile App · Status: open · Priority: Urgent" in text_of(found)
+    assert "Subject contains" not in text_of(found)
 
 
 async def test_a_category_leads_to_the_projects_that_have_it(ana: Person) -> None:
