@@ -324,9 +324,11 @@ class Search:
         typed = [] if isinstance(category, str) else [one.lstrip(LEFT_OUT).casefold() for one in category]
 
         async def has(project: KnownProject) -> bool:
-            catalog = await self.catalogs.of(session, project.id, ["categories"])
-            names = "\n".join(ref.name.casefold() for ref in catalog.lists["categories"])
-            return any(one in names for one in typed)
+            with suppress(ServiceError):  # the question which project matters more
+                catalog = await self.catalogs.of(session, project.id, ["categories"])
+                names = "\n".join(ref.name.casefold() for ref in catalog.lists["categories"])
+                return any(one in names for one in typed)
+            return False
 
         projects = (await self.projects.visible(session))[:MAX_PROJECTS] if typed else ()
         having = await asyncio.gather(*map(has, projects))

@@ -252,7 +252,13 @@ def search_button(text: str) -> Element:
 
 
 def project_choice(names: Sequence[str], page: ResultsPage, phrases: Sequence[str]) -> list[Element]:
-    """The buttons that search again in one of the projects, in place of the phrases that named several."""
+    """The buttons that search again in one of the projects, in place of the phrases that named several.
+
+    If these are many, there is none.
+    """
+    if len(phrases) > PROJECTS:
+        return []
+
     query = page.query
     for phrase in phrases:
         query = re.sub(rf"(?:(?:,|\band|\bor|&)\s+)?{re.escape(phrase)}", " ", query, count=1)

@@ -171,6 +171,13 @@ async def test_one_of_the_named_projects_is_searched_with_one_press(ana: Person)
     assert "Subject contains" not in text_of(found)
 
 
+async def test_many_named_projects_are_not_offered(ana: Person) -> None:
+    refused = await ana.ask("/issues " + "in webshop in mobile " * 3)
+
+    assert "I can search one project" in text_of(refused)
+    assert "Search mobile" not in text_of(refused)
+
+
 async def test_a_category_leads_to_the_projects_that_have_it(ana: Person) -> None:
     for typed in ("category checkout", "category:checkout"):
         refused = await ana.ask(f"/issues {typed}")
