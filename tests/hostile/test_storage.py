@@ -218,6 +218,14 @@ async def test_linking_works_despite_undecryptable_saved_input(office: Office, b
     assert await office.bot.database.read(lambda connection: connection.scalar(count)) == 1
 
 
+async def test_a_link_that_no_key_decrypts_can_be_removed(office: Office, ana: Person) -> None:
+    await with_keys(office, Vault.generate_key())
+    asked = await ana.ask("/tracker logout")
+    unlinked = await ana.after(ana.press(asked, "Unlink account"))
+
+    assert "Your account is unlinked" in unlinked["text"]
+
+
 async def test_links_survive_a_wrong_encryption_key(office: Office, ana: Person) -> None:
     right = office.bot.settings.encryption_keys
     await with_keys(office, Vault.generate_key())

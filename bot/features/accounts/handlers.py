@@ -98,7 +98,7 @@ class AccountHandlers:
 
     async def ask_to_unlink(self, reply: Reply) -> None:
         """`/tracker logout`: asks first, because people may expect less of it."""
-        if await self.store.links.get(reply.owner) is None:
+        if await self.store.links.user_id(reply.owner) is None:
             await reply.privately(views.link_offer(views.NOT_LINKED))
         elif unlink := await reply.running("Unlink account", "unlink"):
             await reply.privately(views.unlink_question(reply.wording, unlink))
