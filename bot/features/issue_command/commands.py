@@ -90,6 +90,7 @@ FACETS = "show|view|status|details|info|history|comments|link|share"
 ADD, TO = "add|create|post|leave|write", "on|to|for|issue"
 _QUESTIONS = "|".join(sorted(QUESTION_WORDS))
 _ROWS = CommandTable[Act | Help | OpenForm | None](
+    # The first row that fits counts. Verbs with one meaning, before the changes, which take any: `42 mute`.
     ("{issue?} help", Help()),
     ("undo", Act.UNDO),
     ("{issue?} attach {rest?}", Act.ATTACH),
@@ -101,18 +102,23 @@ _ROWS = CommandTable[Act | Help | OpenForm | None](
     ("{issue} unmute", Act.UNMUTE),
     ("unfollow|unwatch {issue}", Act.UNFOLLOW),
     ("{issue} unfollow|unwatch", Act.UNFOLLOW),
+    # Verbs that take all that follows, before the rows that look for an issue in it: `find 42`.
     ("template|templates {rest?}", Act.TEMPLATES),
     ("search|find {rest?}", Act.SEARCH_FOR),
     ("list|mine|my {rest?}", Act.SEARCH),
+    # A new issue, and one to show, before the searches, in which `open` is a status.
     ("open|report|file|raise|submit|make|log a|an new? issue|ticket|bug|task|feature", OpenForm()),
     (f"{SHOW}? {OF}? {OF}? {{issue}} {FACETS}?", Act.SHOW),
+    # Searches, before the questions: `how many open issues`. Several issues, before one: `12, 13 close`.
     ("{search}", Act.SEARCH),
     (f"{EACH} {{those}}", Act.EACH),
     ("{several}", Act.SEVERAL),
+    # What follows an issue's number: time and questions, before the change, which takes any other text.
     ("{issue} log {rest?}", Act.LOG_TIME),
     ("{issue} {spent} {rest?}", Act.OFFER_TIME),
     (f"{{issue}} {_QUESTIONS} {{rest?}}", Act.ANSWER),
     (f"{SHOW}? {OF}? {OF}? {{issue}} {{rest}}", Act.CHANGE),
+    # Questions, before the changes that begin with a verb, which is any word: `is 42 closed`, `close 42`.
     (f"{_QUESTIONS} {{asked}}", Act.SHOW),
     (f"{_QUESTIONS} {{rest}}", None),
     ("add|remove {who} watcher|watchers to|from|on? issue? {issue}", Act.CHANGE),
