@@ -36,6 +36,15 @@ from dataclasses import dataclass
 from typing import ClassVar, dataclass_transform
 
 
+@dataclass(frozen=True)
+class Offer:
+    """A button below an error: it runs `text` with that command, or else with the one that was typed."""
+
+    label: str
+    text: str
+    command: str = ""
+
+
 class BotError(Exception):
     """Base class of the bot's exceptions.
 
@@ -45,8 +54,9 @@ class BotError(Exception):
     """
 
     says: ClassVar[str] = ""
-    offers: ClassVar[str] = ""
+    corrects: ClassVar[str] = ""
     """The label of the button that runs the correction; by default *Use* with its name."""
+    offers: Sequence[Offer] = ()
 
     @property
     def correction(self) -> tuple[str, str] | None:
@@ -56,7 +66,8 @@ class BotError(Exception):
 
 @dataclass_transform(eq_default=False)
 class UserError(BotError):
-    """Invalid input, worded where it is raised: `raise UserError("No `{key}:` here.", key=key)`.
+    """Invalid input, worded where it is raised: `raise UserError("No `{key}:` here.", key=key)`. Its `offers`
+    lead on.
 
     An error that is caught by name, or raised in several places, is a subclass: a dataclass whose fields are
     the values that its `says` names.

@@ -64,7 +64,9 @@ def raised() -> Iterator[Raised]:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in NAMES:
                 text = node.args[0] if len(node.args) == 1 else None
                 yield Raised(
-                    f"{path.relative_to(ROOT)}:{node.lineno}", text, {key.arg for key in node.keywords}
+                    f"{path.relative_to(ROOT)}:{node.lineno}",
+                    text,
+                    {key.arg for key in node.keywords} - {"offers"},
                 )
 
 
@@ -76,7 +78,7 @@ def _models_built() -> None:
             model.model_rebuild()
 
 
-WHOLE = {"why": "It's web.", "how": "Try web."}
+WHOLE = {"why": "It's web.", "how": "Try web.", "instead": "Try web."}
 """The values that are whole sentences, wherever they have these names."""
 
 

@@ -1,7 +1,7 @@
 """The worker's loop: what it starts at once, and what becomes of jobs that nobody settled."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import timedelta
 from unittest import mock
 
@@ -11,14 +11,30 @@ from structlog.testing import capture_logs
 
 from bot.store.database import Database
 from bot.store.job import Done, Job, JobOutcome, Later
+from bot.store.jobs import Jobs
 from bot.store.store import Store
 from bot.store.vault import Vault
-from bot.worker import AT_ONCE, Settle, Together, Worker
+from bot.worker import AT_ONCE, Do, Settle, Together, Worker
 from tests.support.reading import until, until_so
 
 SLOW, QUICK = "slow", "quick"
 MANY = 3 * AT_ONCE
 RETRY = 0.01
+WorkerOf = Callable[[Jobs, Mapping[str, Do | Together]], Worker]
+
+
+@pytest.fixture
+async def worker_of() -> AsyncIterator[WorkerOf]:
+    """Makes workers, which are stopped with the test: none wakes while its loop closes."""
+    made: list[Worker] = []
+
+    def make(jobs: Jobs, kinds: Mapping[str, Do | Together]) -> Worker:
+        made.append(Worker(jobs, kinds, RETRY))
+        return made[-1]
+
+    yield make
+    for worker in made:
+        await worker.stop(0)
 
 
 class OneOfThem(Together):
@@ -36,7 +52,7 @@ class OneOfThem(Together):
             raise ValueError("not expected")
 
 
-async def test_a_kind_with_many_due_jobs_holds_up_no_other(store: Store) -> None:
+async def test_a_kind_with_many_due_jobs_holds_up_no_other(store: Store, worker_of: WorkerOf) -> None:
     doing, most, quick = 0, 0, asyncio.Event()
     released = asyncio.Event()
     done: list[str] = []
@@ -54,7 +70,7 @@ async def test_a_kind_with_many_due_jobs_holds_up_no_other(store: Store) -> None
         quick.set()
         return None
 
-    worker = Worker(store.jobs, {SLOW: slow, QUICK: at_once}, RETRY)
+    worker = worker_of(store.jobs, {SLOW: slow, QUICK: at_once})
     for number in range(MANY):
         await store.jobs.database.execute(store.jobs.putting(SLOW, f"{number}", number))
     async with asyncio.timeout(10):
@@ -74,9 +90,9 @@ async def test_a_kind_with_many_due_jobs_holds_up_no_other(store: Store) -> None
 
 
 @pytest.mark.parametrize("fails", [True, False])
-async def test_jobs_left_of_a_group_are_done_later(store: Store, *, fails: bool) -> None:
+async def test_jobs_left_of_a_group_are_done_later(store: Store, worker_of: WorkerOf, *, fails: bool) -> None:
     together = OneOfThem(fails=fails)
-    worker = Worker(store.jobs, {SLOW: together}, RETRY)
+    worker = worker_of(store.jobs, {SLOW: together})
     for number in range(3):
         await store.jobs.database.execute(store.jobs.putting(SLOW, f"{number}", number))
 
@@ -89,7 +105,7 @@ async def test_jobs_left_of_a_group_are_done_later(store: Store, *, fails: bool)
     assert not await store.jobs.due()
 
 
-async def test_jobs_put_by_jobs_need_no_interval(store: Store) -> None:
+async def test_jobs_put_by_jobs_need_no_interval(store: Store, worker_of: WorkerOf) -> None:
     done: list[object] = []
 
     async def first(_: Job) -> JobOutcome | None:
@@ -99,20 +115,20 @@ async def test_jobs_put_by_jobs_need_no_interval(store: Store) -> None:
         done.append(job.content)
         return None
 
-    worker = Worker(store.jobs, {SLOW: first, QUICK: then}, RETRY)
+    worker = worker_of(store.jobs, {SLOW: first, QUICK: then})
     await store.jobs.put(SLOW, "1", "")
     await worker.tasks.idle()
     assert done == ["put by the first"]
 
 
-async def test_a_stopped_worker_starts_nothing_more(store: Store) -> None:
+async def test_a_stopped_worker_starts_nothing_more(store: Store, worker_of: WorkerOf) -> None:
     done: list[str] = []
 
     async def do(job: Job) -> JobOutcome | None:
         done.append(job.key)
         return None
 
-    worker = Worker(store.jobs, {QUICK: do}, RETRY)
+    worker = worker_of(store.jobs, {QUICK: do})
     await worker.stop(0)
     await store.jobs.put(QUICK, "1", "")
     await worker.run_due()
@@ -122,14 +138,14 @@ async def test_a_stopped_worker_starts_nothing_more(store: Store) -> None:
     assert await store.jobs.due() == [QUICK]
 
 
-async def test_a_job_that_fails_for_a_day_is_given_up(store: Store) -> None:
+async def test_a_job_that_fails_for_a_day_is_given_up(store: Store, worker_of: WorkerOf) -> None:
     tried: list[timedelta] = []
 
     async def fails(job: Job) -> JobOutcome | None:
         tried.append(job.age)
         raise ValueError("not expected")
 
-    worker = Worker(store.jobs, {QUICK: fails}, RETRY)
+    worker = worker_of(store.jobs, {QUICK: fails})
     now = await store.processes.now()
     long_ago = store.jobs.putting(QUICK, "1", "", at=now - timedelta(hours=25))
     for put in (store.jobs.putting(QUICK, "2", "", at=now - timedelta(hours=1)), long_ago):
@@ -140,15 +156,14 @@ async def test_a_job_that_fails_for_a_day_is_given_up(store: Store) -> None:
     assert len(tried) == 2
     assert await store.jobs.is_done("1")
     assert not await store.jobs.is_done("2")
-    await worker.stop(0)
 
 
-async def test_results_are_recorded_after_a_database_outage(store: Store) -> None:
+async def test_results_are_recorded_after_a_database_outage(store: Store, worker_of: WorkerOf) -> None:
     async def breaks(_: Job) -> JobOutcome | None:
         await store.jobs.database.execute(text("alter table jobs rename to moved"))
         return None
 
-    worker = Worker(store.jobs, {QUICK: breaks}, RETRY)
+    worker = worker_of(store.jobs, {QUICK: breaks})
     await store.jobs.put(QUICK, "1", "")
     with capture_logs() as logs:
         working = asyncio.create_task(worker.tasks.idle())
@@ -159,7 +174,9 @@ async def test_results_are_recorded_after_a_database_outage(store: Store) -> Non
     assert await store.jobs.is_done("1")
 
 
-async def test_a_job_that_no_key_decrypts_waits_for_the_right_key(database: Database, store: Store) -> None:
+async def test_a_job_that_no_key_decrypts_waits_for_the_right_key(
+    database: Database, store: Store, worker_of: WorkerOf
+) -> None:
     done: list[Job] = []
 
     async def do(job: Job) -> JobOutcome | None:
@@ -169,7 +186,7 @@ async def test_a_job_that_no_key_decrypts_waits_for_the_right_key(database: Data
     stranger = Store(database, Vault([Vault.generate_key()]))
     await stranger.jobs.put(QUICK, "1", "content")
     for jobs in (store.jobs, stranger.jobs):
-        worker = Worker(jobs, {QUICK: do}, RETRY)
+        worker = worker_of(jobs, {QUICK: do})
         await asyncio.sleep(2 * RETRY)
         await worker.run_due()
         await worker.tasks.idle()
@@ -178,7 +195,9 @@ async def test_a_job_that_no_key_decrypts_waits_for_the_right_key(database: Data
     assert [job.content for job in done] == ["content"]
 
 
-async def test_jobs_that_are_put_off_together_are_looked_for_together(store: Store) -> None:
+async def test_jobs_that_are_put_off_together_are_looked_for_together(
+    store: Store, worker_of: WorkerOf
+) -> None:
     looks, tried = 0, 0
     due = store.jobs.due
 
@@ -193,7 +212,7 @@ async def test_jobs_that_are_put_off_together_are_looked_for_together(store: Sto
         tried += 1
         return Later(1) if tried <= AT_ONCE else None
 
-    worker = Worker(store.jobs, {QUICK: later}, RETRY)
+    worker = worker_of(store.jobs, {QUICK: later})
     with mock.patch.object(store.jobs, "due", counted):
         for number in range(AT_ONCE):
             await store.jobs.database.execute(store.jobs.putting(QUICK, f"{number}", number))
@@ -209,7 +228,7 @@ async def test_jobs_that_are_put_off_together_are_looked_for_together(store: Sto
     assert looks < AT_ONCE / 2
 
 
-async def test_a_job_put_while_the_worker_looks_is_done_at_once(store: Store) -> None:
+async def test_a_job_put_while_the_worker_looks_is_done_at_once(store: Store, worker_of: WorkerOf) -> None:
     due, looking, released = store.jobs.due, asyncio.Event(), asyncio.Event()
     done: list[str] = []
 
@@ -223,7 +242,7 @@ async def test_a_job_put_while_the_worker_looks_is_done_at_once(store: Store) ->
         done.append(job.key)
         return None
 
-    worker = Worker(store.jobs, {QUICK: do}, RETRY)
+    worker = worker_of(store.jobs, {QUICK: do})
     with mock.patch.object(store.jobs, "due", slow):
         worker.wake()
         await looking.wait()

@@ -15,17 +15,20 @@ MAX_CANDIDATES = 8
 _NEAR = 3
 
 
-class UnknownName(UserError):
-    """No item has the name that the user typed; `known` are those there are."""
+class UnclearName(UserError):
+    """No item, or several `matches`, have the name that the user typed; `known` are those there are."""
 
-    says = "{none} called “{query}”{here}. {instead}"
+    says = "{problem}"
     kind: str
     query: str
     known: Sequence[Ref]
+    matches: Sequence[Ref] = ()
 
     @cached_property
     def near(self) -> list[Ref]:
-        """The items with similar names, best match first."""
+        """The items with similar names, best match first; none if several match."""
+        if self.matches:
+            return []
         by_name = {ref.name.casefold(): ref for ref in reversed(self.known)}
         return [by_name[name] for name in similar(self.query.strip().casefold(), by_name, _NEAR)]
 
@@ -35,33 +38,23 @@ class UnknownName(UserError):
         return (self.query, near) if slip(self.query.strip().casefold(), [near.casefold()]) else None
 
     @property
-    def none(self) -> str:
-        return "No one" if self.kind == "person" else f"No {prose_kind(self.kind)}"
-
-    @property
-    def here(self) -> str:
-        return " here" if self.kind == "person" else ""
-
-    @property
-    def instead(self) -> str:
-        if not self.known:
-            return "Leave it out, or use its ID."
-        return f"Did you mean {listed(self.near)}?" if self.near else f"Try {listed(self.known)}."
-
-
-class AmbiguousName(UserError):
-    says = "“{query}” could be {candidates}. Type more of the {what}'s name."
-    kind: str
-    query: str
-    matches: Sequence[Ref]
-
-    @property
-    def candidates(self) -> str:
-        return listed(self.matches)
-
-    @property
-    def what(self) -> str:
-        return prose_kind(self.kind)
+    def problem(self) -> UserError:
+        kind = prose_kind(self.kind)
+        if self.matches:
+            return UserError(
+                "“{query}” could be {candidates}. Type more of the {kind}'s name.",
+                query=self.query,
+                candidates=listed(self.matches),
+                kind=kind,
+            )
+        instead = f"Did you mean {listed(self.near)}?" if self.near else f"Try {listed(self.known)}."
+        return UserError(
+            "{none} called “{query}”{here}. {instead}",
+            none="No one" if self.kind == "person" else f"No {kind}",
+            query=self.query,
+            here=" here" if self.kind == "person" else "",
+            instead=instead if self.known else "Leave it out, or use its ID.",
+        )
 
 
 def listed(refs: Sequence[Ref], conjunction: str = "or") -> str:
@@ -84,7 +77,7 @@ class NameIndex:
     def pick(self, text: str) -> Ref:
         """The item that matches `text` by full name, ID, prefix or substring, ignoring case.
 
-        Raises UnknownName or AmbiguousName.
+        Raises UnclearName.
         """
         query = text.strip().casefold()
         containing = [(name, ref) for name, ref in self._folded if query in name]
@@ -99,29 +92,25 @@ class NameIndex:
 
         if len(matches) == 1:
             return matches[0]
-        if matches:
-            raise AmbiguousName(self._kind, text, matches)
-        raise UnknownName(self._kind, text, self._known)
+        raise UnclearName(self._kind, text, self._known, matches)
 
     def _with_id(self, number: int) -> list[Ref]:
         return [ref for ref in self._known if ref.id == number] or [Ref(id=number, name=f"#{number}")]
 
 
 def pick(kind: str, text: str, known: Sequence[Ref]) -> Ref:
-    """The item of `known` that `NameIndex` picks. Raises UnknownName or AmbiguousName."""
+    """The item of `known` that `NameIndex` picks. Raises UnclearName."""
     return NameIndex(kind, known).pick(text)
 
 
-def meant(error: AmbiguousName | UnknownName) -> Sequence[Ref]:
-    """The items that an unknown or ambiguous name may mean: those like it, or else all."""
-    if isinstance(error, AmbiguousName):
-        return error.matches
-    return error.near or error.known
+def meant(error: UnclearName) -> Sequence[Ref]:
+    """The items that the name may mean: those that match, else those like it, else all."""
+    return error.matches or error.near or error.known
 
 
 def probable(error: UserError) -> Ref | None:
     """The item that a misspelled name probably means: the only one that it resembles."""
-    near = error.near if isinstance(error, UnknownName) else []
+    near = error.near if isinstance(error, UnclearName) else []
     return near[0] if len(near) == 1 else None
 
 

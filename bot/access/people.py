@@ -8,7 +8,7 @@ from itertools import chain
 
 from bot.access.accounts import Session
 from bot.access.catalog import Catalogs
-from bot.access.name_matching import AmbiguousName, NameIndex, UnknownName
+from bot.access.name_matching import NameIndex, UnclearName
 from bot.access.projects import KnownProject
 from bot.errors import ServiceError, UserError
 from bot.service.client import Client
@@ -36,18 +36,20 @@ class People:
         """Find a member. Raises UserError for anyone else, if the service lists the members."""
         try:
             return await self.find(session, who, known)
-        except UnknownName as unknown:
+        except UnclearName as unknown:
+            if unknown.matches:
+                raise
             people = (await self.catalogs.of(session, project_id, ["people"])).lists["people"]
             try:
                 person = await self.find(session, who, NameIndex("person", people))
-            except (UnknownName, AmbiguousName):
+            except UnclearName:
                 raise unknown from None
         if not await self.catalogs.lists_members(session, project_id):
             return person
         raise unassignable(person.name, await self.catalogs.project_name(session, project_id))
 
     async def find(self, session: Session, who: Who, people: NameIndex) -> Ref:
-        """The matching user. Raises UnknownName, AmbiguousName, and UserError for one who isn't linked."""
+        """The matching user. Raises UnclearName, and UserError for one who isn't linked."""
         if who == "me":
             return Ref(id=session.user_id, name=session.name)
         if isinstance(who, Owner):

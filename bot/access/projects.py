@@ -9,7 +9,7 @@ from typing import Self
 from pydantic import SecretStr
 
 from bot.access.accounts import Accounts, Session
-from bot.access.name_matching import AmbiguousName, UnknownName, listed, pick
+from bot.access.name_matching import UnclearName, listed, pick
 from bot.errors import Forbidden, NotFound, OutcomeUnknown, ServiceError, UserError
 from bot.service.client import Client
 from bot.service.conventions import CLOCK_SKEW, ProjectInclude, poll_until_found
@@ -106,7 +106,7 @@ class Projects:
         return await self._listed.get((session.owner, session.key), read)
 
     async def find(self, session: Session, text: str) -> KnownProject:
-        """The project with that name, identifier or ID. Raises UnknownName, AmbiguousName."""
+        """The project with that name, identifier or ID. Raises UnclearName."""
         projects = await self.visible(session)
         query = text.strip().casefold().lstrip("#")
         for project in projects:
@@ -114,7 +114,7 @@ class Projects:
                 return project
         try:
             ref = pick("project", text.strip(), _refs(projects))
-        except (AmbiguousName, UnknownName):
+        except UnclearName:
             by_identifier = [p for p in projects if p.identifier.casefold().startswith(query)]
             if len(by_identifier) == 1:
                 return by_identifier[0]

@@ -10,7 +10,7 @@ from typing import TypeVar
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.catalog import Part
-from bot.access.name_matching import AmbiguousName, UnknownName
+from bot.access.name_matching import UnclearName
 from bot.access.projects import KnownProject
 from bot.errors import Forbidden, NotFound, Unauthorized, UserError, WrongField
 from bot.features.parts import Parts
@@ -63,12 +63,12 @@ async def vocabulary(
         with suppress(Forbidden, NotFound):
             known = [*await access.projects.visible(session)]
             for one in typed:
-                with suppress(UnknownName, AmbiguousName):
+                with suppress(UnclearName):
                     known.append(await access.projects.find(session, one))
             found["project"] = tuple(chain.from_iterable((one.name, one.identifier) for one in known))
 
     async def names() -> None:
-        with suppress(Forbidden, NotFound, UnknownName, AmbiguousName):
+        with suppress(Forbidden, NotFound, UnclearName):
             here: KnownProject | None = None
             if project and project != "any":
                 here = await access.projects.find(session, project)
@@ -136,5 +136,5 @@ async def _fields(
     try:
         async with parts.accounts.reading(reply.owner) as session:
             return await parts.catalogs.custom_fields_of(session, project, reply.channel), None
-    except (AmbiguousName, UnknownName) as error:
+    except UnclearName as error:
         return [], WrongField("project", error)

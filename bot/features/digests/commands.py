@@ -81,7 +81,7 @@ class PauseWithoutEnd(UserError):
     """`pause until monday`."""
 
     says = "A pause lasts until someone resumes the digest, so I didn't pause it. Pause it anyway?"
-    offers = "Pause digest"
+    corrects = "Pause digest"
     end: str
 
     @property

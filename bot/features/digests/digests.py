@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.projects import KnownProject
-from bot.errors import FilterIgnored, Forbidden, NotFound, UserError, WrongField
+from bot.errors import FilterIgnored, Forbidden, NotFound, Offer, UserError, WrongField
 from bot.features.digests import plans
 from bot.features.digests.plans import PlanDraft, Plans, rows_in_query
 from bot.features.digests.reading import MINE, Content, DigestReader, with_changes
@@ -38,11 +38,6 @@ class NotAgreed(UserError):
     digest: int
     project: str
     says = "{project} isn't public. To show its issues in the channel: `{/digest} resume {digest}`."
-
-
-class NoSuchDigest(UserError):
-    says = "There's no digest {digest} here. Type `{/digest}` to see this channel's digests."
-    digest: int
 
 
 def being_added() -> UserError:
@@ -219,7 +214,12 @@ class Digests:
         Raises UserError if there is none or they may not act on it, NotLinked, ServiceError.
         """
         digest = await self._store.digests.get(user.team_id, digest_id)
-        return await self._allowed(user, channel, digest, NoSuchDigest(digest_id))
+        missing = UserError(
+            "There's no digest {digest} here. Type `{/digest}` to see this channel's digests.",
+            digest=digest_id,
+            offers=[Offer("Show digests", "list")],
+        )
+        return await self._allowed(user, channel, digest, missing)
 
     async def _allowed(
         self, user: Owner, channel: Channel | None, digest: Digest | None, otherwise: UserError

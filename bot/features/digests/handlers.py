@@ -15,7 +15,7 @@ from bot.features.digests.buttons import (
     PreviewDigest,
     PreviewForm,
 )
-from bot.features.digests.digests import Digests, NoSuchDigest, NotAgreed, Preview, owner_lost_access
+from bot.features.digests.digests import Digests, NotAgreed, Preview, owner_lost_access
 from bot.features.digests.feeds import FeedRuns
 from bot.features.digests.form import DigestMetadata
 from bot.features.digests.plans import PlanDraft, collected
@@ -27,7 +27,7 @@ from bot.slack.incoming.feature import Feature, Form
 from bot.slack.language.values import Help
 from bot.slack.outgoing.replies import DOUBLE_CLICK, Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import JSON, Block, Message, actions, sentence
+from bot.slack.surfaces.blocks import JSON, Message, actions, sentence
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import LIST, FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, FormSubmission, SlashCommand
@@ -102,16 +102,9 @@ class DigestHandlers:
                 else:
                     await self._act(reply, request.act, digest.id)
             case commands.OnDigest():
-                reply.fallback = partial(self._fallback, reply)
                 await self._act_on(reply, request)
             case Help():
                 await reply.privately(help_views.of("digest", reply.wording.command))
-
-    async def _fallback(self, reply: Reply, error: BotError) -> Block | None:
-        """*Show digests* below the error for a digest that isn't in the channel."""
-        listed = isinstance(error, NoSuchDigest) and reply.channel
-        again = await reply.running("Show digests", "list") if listed else None
-        return actions([again]) if again else await reply.correction(error)
 
     async def _show(
         self, reply: Reply, result: Message | None = None, *, personal: bool = False, replace: bool = False

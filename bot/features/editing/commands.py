@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from bot.errors import UnknownWord, UserError, WrongField
+from bot.errors import Offer, UnknownWord, UserError, WrongField
 from bot.features.editing.edits import Edit, StatusTransition
 from bot.features.issues.field_inputs import OptionReader
 from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, Field, NotUnderstood
@@ -49,22 +49,6 @@ class NotAChange(UserError):
         return UserError("I filled in the form with {read}.", read=read)
 
 
-class SeveralPeople(UserError):
-    """Several people are named; `people` is empty if there are other changes, too."""
-
-    says = "An issue can have only one assignee. Who should get #{number}?"
-    number: int
-    people: tuple[Token, ...]
-
-
-class Unchangeable(UserError):
-    """A request that only the service's pages support; `verb` is the bot's alternative, if any."""
-
-    says = "{why}"
-    why: UserError
-    verb: str = ""
-
-
 @dataclass(frozen=True)
 class TypedChange:
     """The text about an issue; `parsed` lacks its number, and `below` are the lines after the first."""
@@ -93,7 +77,10 @@ def edit_command(
     typist: CommandContext,
     vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
 ) -> Edit:
-    """The change that was typed; empty for the form. Raises NotUnderstood, with the rest of the change."""
+    """The change that was typed; empty for the form.
+
+    Raises NotUnderstood, with the rest of the change, and UserError for what the bot can't change.
+    """
     asked = typed.parsed.with_fields(vocabulary.fields, vocabulary.problem)
     parsed = change(asked, vocabulary, typist.today)
     statuses = [name.casefold() for name in vocabulary.names.get("status", ())]
@@ -123,9 +110,12 @@ def edit_command(
         reader.problems.insert(0, Question(as_typed(typed.line)))
     elif people and not any(map(_is_nothing, people)):
         more = given.options or not OR.issuperset(map(plain, given.words))
-        reader.problems.append(SeveralPeople(typed.number, () if more else people))
+        reader.problems.append(_which_of(() if more else people, typed.number))
     elif cannot and not (left or fields or steps):
-        reader.problems.append(_unchangeable(cannot[0].text, typed.number))
+        unchangeable = _unchangeable(cannot[0].text, typed.number)
+        if not reader.problems:
+            raise unchangeable
+        reader.problems.append(unchangeable)
     elif left and (meant := _verb(given.words, statuses)):
         reader.problems.append(UnknownWord(f"issue {typed.number}", *meant))
     elif left and left == words and not parsed.options and _may_be_status(asked.words, statuses):
@@ -175,20 +165,32 @@ def _never_empty(field: Field) -> UserError:
     return UserError("{label} can't be empty. Type a value after `{key}:`.", label=field.label, key=field.key)
 
 
-def _unchangeable(what: str, number: int) -> Unchangeable:
+def _which_of(people: Sequence[Token], number: int) -> UserError:
+    """The error for several assignees, which offers each of `people`."""
+    typed = {one.text: f"<@{one.user.id}>" if one.user else f'"{one.text}"' for one in people}
+    return UserError(
+        "An issue can have only one assignee. Who should get #{number}?",
+        number=number,
+        offers=[Offer(f"Assign to {name}", f"{number} to:{who}") for name, who in typed.items()],
+    )
+
+
+def _unchangeable(what: str, number: int) -> UserError:
+    """The error for what only the service's pages do; it offers what the bot does instead, if anything."""
     if what == "delete":
-        why = UserError(
-            "I can't delete issues. Close #{number} instead, or delete it in {service}.", number=number
+        return UserError(
+            "I can't delete issues. Close #{number} instead, or delete it in {service}.",
+            number=number,
+            offers=[Offer(f"Close #{number}", f"{number} close")],
         )
-        return Unchangeable(why, "close")
     if what == "watch":
-        why = UserError(
+        return UserError(
             "I can't change an issue's watchers. Do that in {service}, or follow #{number} yourself.",
             number=number,
+            offers=[Offer(f"Follow #{number}", f"{number} follow")],
         )
-        return Unchangeable(why, "follow")
-    return Unchangeable(
-        UserError("I can't {do}. To do that, open #{number} in {service}.", do=ELSEWHERE[what], number=number)
+    return UserError(
+        "I can't {do}. To do that, open #{number} in {service}.", do=ELSEWHERE[what], number=number
     )
 
 

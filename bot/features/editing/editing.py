@@ -8,7 +8,7 @@ from functools import partial
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.catalog import PARTS, Catalog, CustomField, Part
-from bot.access.name_matching import NameIndex, UnknownName, pick
+from bot.access.name_matching import NameIndex, UnclearName, pick
 from bot.access.people import People
 from bot.errors import BotError, Refused, UserError, WrongField
 from bot.features.editing.edits import Edit, StatusTransition, in_form
@@ -91,7 +91,7 @@ class Editable:
             part = re.search(rf"\b{re.escape(text)}" + ("" if long else r"\b"), name)
             sure = part and (long or kind == "person")  # Bo is a first name
             if text.startswith("#") or not (sure or text == name):
-                yield WrongField(field.name, UnknownName(kind, typed, field.known(self.catalog)))
+                yield WrongField(field.name, UnclearName(kind, typed, field.known(self.catalog)))
 
     def _several(self, field: CustomFieldInput) -> CustomFieldInput:
         """The same with its values apart, if the field takes several."""
@@ -103,7 +103,7 @@ class Editable:
 
     def _explained(self, error: WrongField) -> WrongField:
         """The error about a status that exists, but not for this user and this issue."""
-        if not (error.field == "status" and isinstance(error.error, UnknownName)):
+        if error.field != "status" or not isinstance(error.error, UnclearName) or error.error.matches:
             return error
         try:
             status = pick("status", error.error.query, self.every_status)
@@ -319,7 +319,9 @@ class Editing:
         try:
             known = NameIndex("person", [assigned])
             named = (await self.access.people.find(session, holder, known)).id
-        except UnknownName:
+        except UnclearName as error:
+            if error.matches:
+                raise
             named = None
         if named != assigned.id:
             raise UserError(

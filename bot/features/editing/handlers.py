@@ -6,21 +6,19 @@ from datetime import UTC, datetime
 from functools import partial
 
 from bot.access.catalog import Part
-from bot.access.name_matching import AmbiguousName, UnknownName
+from bot.access.name_matching import UnclearName
 from bot.errors import BotError, KeyInRequest, NotLinked, Refused, UnknownWord, UserError, WrongField
 from bot.features.editing import views
 from bot.features.editing.commands import (
     NotAChange,
-    SeveralPeople,
     TypedChange,
-    Unchangeable,
     edit_command,
     typed_change,
 )
 from bot.features.editing.editing import EditConflict, Edited, Editing, way_back
 from bot.features.editing.edits import Edit
 from bot.features.editing.views import EditMetadata, OpenEdit, UndoChange
-from bot.features.issues.buttons import AssignToMe, EditIssue, SetStatus
+from bot.features.issues.buttons import AssignToMe, EditIssue, SetStatus, comment_offer
 from bot.features.issues.field_inputs import hidden_fields
 from bot.features.issues.fields import NotUnderstood, StatusRefused, fields_of
 from bot.features.issues.handlers import IssueHandlers
@@ -37,13 +35,13 @@ from bot.slack.language.questions import asks
 from bot.slack.language.reading import needs
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import Block, Element, button, shortened
+from bot.slack.surfaces.blocks import Block, Element, button
 from bot.slack.surfaces.forms import FormResult
 from bot.slack.surfaces.interaction import ButtonPress, FormSubmission
 from bot.spelling import fingerprint
 
 GUESSED = ("status", "assignee")  # fields whose names may be words of a comment
-COMMENT_SHOWN, LAST_CHANGE = 50, "last change"
+LAST_CHANGE = "last change"
 EDITED: Mapping[str, Part] = {"version": "versions"}
 """Where a change takes other names than a search."""
 
@@ -101,7 +99,7 @@ class EditHandlers:
         edit = await self._read(reply, typed_change(text, number))
         _, _, errors = await self.editing.editable(reply.owner, number, edit, edit.parts)
         for error in errors:
-            if isinstance(error, WrongField) and isinstance(error.error, UnknownName | AmbiguousName):
+            if isinstance(error, WrongField) and isinstance(error.error, UnclearName):
                 raise error
 
     async def _read(self, reply: Reply, typed: TypedChange) -> Edit:
@@ -140,27 +138,20 @@ class EditHandlers:
             return None
         if isinstance(error, NotUnderstood) and isinstance(error.draft, Edit):
             edit = error.draft
-            if isinstance(error.first, Unchangeable):
-                verb = error.first.verb
-                run = verb and await reply.running(f"{verb.capitalize()} #{number}", f"{number} {verb}")
-                return open_buttons(number, reply.wording, *([run] if run else []))
-
         if (
             edit is None
             or isinstance(error, UpdatesUnsupported)
             or not isinstance(error, UserError | Refused)
         ):
-            return open_buttons(number, reply.wording)
-        more, first = [], error.first if isinstance(error, NotUnderstood) else error
+            return open_buttons(number, reply.wording, *await reply.offered(error.offers))
+        first = error.first if isinstance(error, NotUnderstood) else error
+        offers = [*first.offers]
         if isinstance(first, NotAChange) and len(first.understood) == 1:
             comment = comment.removeprefix(f"{first.understood[0]}, ")  # that is in the form
-        if isinstance(first, SeveralPeople):
-            named = [(one.text, f"<@{one.user.id}>" if one.user else f'"{one.text}"') for one in first.people]
-            each = [await reply.running(f"Assign to {name}", f"{number} to:{typed}") for name, typed in named]
-            more = list(filter(None, each))
-        elif comment and not (asks(comment) or error.correction) and _may_be_comment(error):
-            label = f"Comment “{shortened(comment, COMMENT_SHOWN)}”"
-            more = list(filter(None, [await reply.running(label, f"{number} comment {comment}")]))
+        if comment and not (asks(comment) or error.correction) and _may_be_comment(error):
+            offers.append(comment_offer(comment, number))
+        more = await reply.offered(offers)
+
         refused = error.error if isinstance(error, WrongField) else None
         alone = edit.without(["status"]) == Edit(step=edit.step, guessed=edit.guessed)
         if isinstance(refused, StatusRefused) and alone:
@@ -296,7 +287,10 @@ def _may_be_comment(error: BotError) -> bool:
     """Whether words were left over, or taken for the name of a status that there isn't."""
     errors = error.errors if isinstance(error, NotUnderstood) else (error,)
     unknown = (one.error if isinstance(one, WrongField) and one.field in GUESSED else one for one in errors)
-    return any(isinstance(one, NotAChange | UnknownName | UnknownWord) for one in unknown)
+    return any(
+        isinstance(one, NotAChange | UnknownWord) or (isinstance(one, UnclearName) and not one.matches)
+        for one in unknown
+    )
 
 
 async def _undo_of(reply: Reply, edited: Edited) -> list[Element]:

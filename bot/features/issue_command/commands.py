@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from textwrap import shorten
 
-from bot.errors import UnknownWord, UserError, WrongField
+from bot.errors import Offer, UnknownWord, UserError, WrongField
+from bot.features.issues.buttons import comment_offer
 from bot.features.issues.field_inputs import OptionReader
 from bot.features.issues.fields import FIELDS, SUBJECT, Draft, NotUnderstood
 from bot.service.conventions import SUBJECT_LENGTH
@@ -154,22 +155,6 @@ SUBCOMMANDS = _ROWS.verbs - QUESTION_WORDS - {"report", "file", "raise", "submit
 SUBCOMMANDS |= {*GENERAL, "comment", "note"}
 
 
-class MaybeTime(UserError):
-    """A duration after an issue's number: it isn't said what to do with it."""
-
-    says = "To log {spent} on #{number}, choose “Log time”."
-    spent: str
-    number: int
-    text: str
-
-
-class ChangesNeedNumbers(UserError):
-    """A change to all issues of a search, `those`."""
-
-    says = "I change issues by their numbers. Search for them first, then type `{/issue} 12, 13 close`."
-    those: str
-
-
 class UnknownSubcommand(UserError):
     """The text isn't a subcommand, and may be the subject of a new issue."""
 
@@ -226,7 +211,11 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
             reject_question(rest.text, rest.words)
             return _of_templates(_draft(rest.with_fields(), below, typist))
         case Act.EACH if row:
-            raise ChangesNeedNumbers(row[1]["those"])
+            those = row[1]["those"]
+            raise UserError(
+                "I change issues by their numbers. Search for them first, then type `{/issue} 12, 13 close`.",
+                offers=[Offer(f"Search for “{shortened(those, 50)}”", those, "issues")],
+            )
         case Act.SEVERAL if several := _several(options + first_line, parsed):
             return several
         case Act() as act if row:
@@ -257,12 +246,23 @@ def _on_issue(
             reject_question(parsed.text, parsed.words)
             return OnIssues(act, number)
         case Act.OFFER_TIME if not (asked or more):
-            raise MaybeTime(slots["spent"], number, f"{slots['spent']} {slots['rest']}".strip())
+            raise _maybe_time(number, slots["spent"], slots["rest"])
         case Act.SHOW | Act.ANSWER if "number" in slots or (asked and not more):
             return OneIssue(number)
     if slots.get("issue") and (more or act in (Act.SHOW, Act.ANSWER, Act.CHANGE, Act.OFFER_TIME)):
         return OnIssues(Act.CHANGE, number, text)
     return OnIssues(act, number, slots["rest"] if act is Act.LOG_TIME else "")
+
+
+def _maybe_time(number: int, spent: str, rest: str) -> UserError:
+    """The error for a duration after an issue's number: it isn't said what to do with it."""
+    text = f"{spent} {rest}".strip()
+    return UserError(
+        "To log {spent} on #{number}, choose “Log time”.",
+        spent=spent,
+        number=number,
+        offers=[Offer("Log time", f"{number} {text}", "timelog"), comment_offer(text, number)],
+    )
 
 
 def _number(text: str | None) -> int:

@@ -9,7 +9,7 @@ from bot.access.projects import ProjectNotChosen
 from bot.errors import BotError, ServiceError, UserError
 from bot.features.comments.handlers import CommentHandlers
 from bot.features.editing import views as edit_views
-from bot.features.editing.handlers import COMMENT_SHOWN, EditHandlers
+from bot.features.editing.handlers import EditHandlers
 from bot.features.files.handlers import FileHandlers
 from bot.features.following.handlers import FollowHandlers
 from bot.features.help import views as help_views
@@ -180,13 +180,6 @@ class IssueCommand:
         )
         await reply.privately(views.changed(results, change, again), replace=True)
 
-    async def _time_or_comment(self, reply: Reply, number: int, text: str) -> Block | None:
-        """*Log time* and *Comment “…”*, for a text that begins with a duration."""
-        label = f"Comment “{shortened(text, COMMENT_SHOWN)}”"
-        log = await reply.running("Log time", f"{number} {text}", "timelog")
-        comment = await reply.running(label, f"{number} comment {text}")
-        return actions([log, comment]) if log and comment else None
-
     async def _draft(self, reply: Reply, new: commands.TypedIssue) -> Draft:
         """What can be read of a new issue."""
         known = Vocabulary()
@@ -203,10 +196,6 @@ class IssueCommand:
         match error:
             case NotUnderstood(draft=draft):
                 return await self.form.offer(reply, draft, error)
-            case commands.MaybeTime(number=number, text=text):
-                return await self._time_or_comment(reply, number, text)
-            case commands.ChangesNeedNumbers(those=those):
-                return actions([search_button(those)])
             case commands.UnknownSubcommand(text=text, new=new):
                 draft = await self._draft(reply, new)
                 row = await self.form.offer_new(reply, draft, search_button(text))

@@ -1,6 +1,10 @@
 """What the buttons, menus and selects of issues carry."""
 
+from bot.errors import Offer
+from bot.slack.surfaces.blocks import shortened
 from bot.slack.surfaces.buttons import Button, Number
+
+COMMENT_SHOWN = 50  # how many characters of a comment its button has
 
 
 class ShowIssue(Button):
@@ -142,3 +146,8 @@ class ChooseValue(Button):
 class TypeSubject(Button):
     action = "issue.subject"
     subject: str = ""
+
+
+def comment_offer(text: str, number: int) -> Offer:
+    """A button that adds a typed text as a comment."""
+    return Offer(f"Comment “{shortened(text, COMMENT_SHOWN)}”", f"{number} comment {text}")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import structlog
 
 from bot.access.accounts import Session
-from bot.access.name_matching import AmbiguousName, UnknownName, probable
+from bot.access.name_matching import UnclearName, probable
 from bot.access.projects import KnownProject, NoVisibleProject, ProjectNotChosen
 from bot.errors import BotError, WrongField
 from bot.features.files.jobs import FileJobs
@@ -51,7 +51,7 @@ class FormFilling:
                 draft = await self._from_template(reply, session, project, draft, preset=not state.warning)
             except (NoVisibleProject, ProjectNotChosen):  # the form asks for it
                 pass
-            except (AmbiguousName, UnknownName) as error:
+            except UnclearName as error:
                 state = _with_problems(reply, state, [WrongField("project", error)])
                 near = probable(error)
                 project = await self.projects.by_id(session, near.id) if near else None

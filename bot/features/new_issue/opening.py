@@ -4,7 +4,7 @@ import asyncio
 import secrets
 from typing import Any
 
-from bot.access.name_matching import AmbiguousName, UnknownName
+from bot.access.name_matching import UnclearName
 from bot.errors import BotError, Forbidden, KeyInRequest, NotFound, NotLinked, Refused, TooLarge, UserError
 from bot.features.files.jobs import FileJobs
 from bot.features.issues.buttons import NewIssueWithFiles, OpenIssueForm
@@ -135,7 +135,7 @@ class FormOpening:
         """A button that opens the form with what was understood; None if the form can't help."""
         if isinstance(error, NotLinked | KeyInRequest) or not isinstance(error, OFFERED):
             return None
-        named = isinstance(error, AmbiguousName | UnknownName | Forbidden | NotFound)
+        named = isinstance(error, UnclearName | Forbidden | NotFound)
         # A name elsewhere than in the project is a WrongField.
         fields = ("project",) if named else fields_of(error)
         needed = fields if isinstance(error, IssueRefused) else ()

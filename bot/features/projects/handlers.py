@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import AwareDatetime
 
-from bot.access.name_matching import AmbiguousName, UnknownName, identifier_of, meant
+from bot.access.name_matching import UnclearName, identifier_of, meant
 from bot.errors import OutcomeUnknown
 from bot.features.parts import Parts
 from bot.features.projects import views
@@ -50,7 +50,7 @@ class ProjectHandlers:
         """Show a project; if its `members` were asked for, say where they are listed."""
         try:
             project = await self.projects.show(reply.owner, name)
-        except (AmbiguousName, UnknownName) as error:
+        except UnclearName as error:
             await self._offer(reply, error, ShowProject)
             return
         description = await reply.wording.mrkdwn(project.description)
@@ -60,7 +60,7 @@ class ProjectHandlers:
         channel = reply.own_channel
         try:
             project = await self.projects.set_default(reply.owner, channel, name)
-        except (AmbiguousName, UnknownName) as error:
+        except UnclearName as error:
             await self._offer(reply, error, MakeDefault)
         else:
             await reply.privately(views.default_set(project, channel))
@@ -77,9 +77,7 @@ class ProjectHandlers:
         await self.projects.clear_default(reply.owner, channel)
         await reply.privately(views.default_cleared(channel))
 
-    async def _offer(
-        self, reply: Reply, error: AmbiguousName | UnknownName, action: type[MakeDefault | ShowProject]
-    ) -> None:
+    async def _offer(self, reply: Reply, error: UnclearName, action: type[MakeDefault | ShowProject]) -> None:
         """Offer the projects that may be meant, or else all. Raises the error if there is none."""
         candidates = meant(error)
         if not candidates:

@@ -2,7 +2,7 @@
 
 from functools import partial, reduce
 
-from bot.access.name_matching import AmbiguousName, UnknownName, meant
+from bot.access.name_matching import UnclearName, meant
 from bot.errors import BotError, UserError
 from bot.features.help import views as help_views
 from bot.features.issues.handlers import IssueHandlers
@@ -119,7 +119,7 @@ class SearchHandlers:
 
     async def _names(self, query: Query, page: views.ResultsPage, error: BotError) -> Block | None:
         """The names that an unknown or ambiguous one may mean, and the words if phrases were read."""
-        if not isinstance(error, AmbiguousName | UnknownName):
+        if not isinstance(error, UnclearName):
             return await self._fallback(page, error)
         corrections = [(ref.name, correction(query, error, ref)) for ref in meant(error)[: views.NAMES]]
         offers = [(name, change) for name, change in corrections if change]

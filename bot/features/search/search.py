@@ -14,7 +14,7 @@ from typing import Any, Literal
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.catalog import Catalog, Part
-from bot.access.name_matching import AmbiguousName, NameIndex, UnknownName
+from bot.access.name_matching import NameIndex, UnclearName
 from bot.access.people import Who
 from bot.access.projects import KnownProject
 from bot.errors import ServiceError, UserError
@@ -127,7 +127,7 @@ def _corrected(query: Query, name: str, wrong: str, right: str) -> dict[str, Any
     return {name: right} if kept == wrong else {}
 
 
-def correction(query: Query, error: AmbiguousName | UnknownName, right: Ref) -> Change | None:
+def correction(query: Query, error: UnclearName, right: Ref) -> Change | None:
     """The change that names `right` where the error's name is in a filter.
 
     None if it isn't in any, or too long for a button.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from enum import Enum
 
-from bot.errors import UnknownWord, UserError
+from bot.errors import Offer, UnknownWord, UserError
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.slack.language import dates, reading, values
 from bot.slack.language.doubts import is_doubtful
@@ -39,19 +39,6 @@ class WhoLogged:
     """`who logged time on 12`, or a question about other people's time."""
 
     issue: int | None
-
-
-class OnlyLastEntry(UserError):
-    says = (
-        "To change or delete an earlier entry, choose “Edit” in the message where I confirmed it. To "
-        "open your last one, type `{/timelog} edit`."
-    )
-    offers = "Edit last entry"
-    text: str
-
-    @property
-    def correction(self) -> tuple[str, str]:
-        return self.text, "edit"
 
 
 @dataclass(frozen=True)
@@ -207,7 +194,11 @@ def timelog_command(
             case "others":
                 return WhoLogged(number)
             case "entry":
-                raise OnlyLastEntry(text.strip())
+                raise UserError(
+                    "To change or delete an earlier entry, choose “Edit” in the message where I confirmed "
+                    "it. To open your last one, type `{/timelog} edit`.",
+                    offers=[Offer("Edit last entry", "edit")],
+                )
             case Act.SHOW_TOTALS:
                 return _total(match["totals"], typist)
             case Act() | Help():

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.errors import BotError, InProgress, KeyInRequest, UserError
+from bot.errors import BotError, InProgress, KeyInRequest, Offer, UserError
 from bot.service.models import Issue
 from bot.slack.language.questions import Question, without_question
 from bot.slack.language.tokens import corrected
@@ -369,6 +369,11 @@ class Reply:
         again = ResumeRequest(payload=saveable(self.interaction.payload | typed))
         return button(label, await self.save(again))
 
+    async def offered(self, offers: Sequence[Offer]) -> list[Element]:
+        """The offers' buttons; none if no command was typed."""
+        each = [await self.running(one.label, one.text, one.command) for one in offers]
+        return [one for one in each if one]
+
     async def corrected(self, error: BotError) -> Element | None:
         """The button that runs the command with the name that a misspelled one most likely means, or without
         its question mark.
@@ -381,16 +386,17 @@ class Reply:
             label = f"Run “{shortened(text, 60)}”"
         elif correction:
             text = corrected(asked.text, *correction)
-            label = error.offers or f"Use {correction[1]}"
+            label = error.corrects or f"Use {correction[1]}"
         if not text:
             return None
         again = ResumeRequest(payload=saveable(asked.payload | {"text": text}))
         return button(label, await self.save(again), style="primary")
 
     async def correction(self, error: BotError) -> Block | None:
-        """Return the buttons of `corrected`, in a row of their own."""
-        again = await self.corrected(error)
-        return actions([again]) if again else None
+        """Return the buttons of `corrected` and `offered`, in a row of their own."""
+        again, offered = await self.corrected(error), await self.offered(error.offers)
+        buttons = [again, *offered] if again else offered
+        return actions(buttons) if buttons else None
 
     async def say(self, text: str, *, title: str = "That didn't work") -> None:
         """Say one sentence: in the open form, or else privately."""
