@@ -78,7 +78,7 @@ def _models_built() -> None:
             model.model_rebuild()
 
 
-WHOLE = {"why": "It's web.", "how": "Try web.", "instead": "Try web."}
+WHOLE = {"why": "It's web.", "how": "Try web."}
 """The values that are whole sentences, wherever they have these names."""
 
 

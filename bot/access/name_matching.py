@@ -47,13 +47,13 @@ class UnclearName(UserError):
                 candidates=listed(self.matches),
                 kind=kind,
             )
-        instead = f"Did you mean {listed(self.near)}?" if self.near else f"Try {listed(self.known)}."
+        how = f"Did you mean {listed(self.near)}?" if self.near else f"Try {listed(self.known)}."
         return UserError(
-            "{none} called “{query}”{here}. {instead}",
+            "{none} called “{query}”{here}. {how}",
             none="No one" if self.kind == "person" else f"No {kind}",
             query=self.query,
             here=" here" if self.kind == "person" else "",
-            instead=instead if self.known else "Leave it out, or use its ID.",
+            how=how if self.known else "Leave it out, or use its ID.",
         )
 
 
