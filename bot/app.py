@@ -242,7 +242,7 @@ class Bot:
     async def _sign_off(self) -> None:
         await self._jobs.stop_heartbeat()
         try:
-            await self.store.jobs.leave()
+            await self.store.jobs.hand_over()
             await self.store.processes.leave()
         except Exception:
             log.exception("could not sign off; the heartbeat will time out", action="process.not_left")

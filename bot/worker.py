@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from bot.store.job import TRIED_FOR, Done, Job, JobOutcome, Later
-from bot.store.jobs import Jobs
+from bot.store.jobs import RETRIED_FOR, Done, Job, JobOutcome, Jobs, Later
 from bot.tasks import Tasks
 
 AT_ONCE = 50  # jobs of one kind that a process does at a time, so that no kind blocks the others
@@ -49,7 +48,7 @@ class _OneByOne(Together):
                 outcome = await self.one(job)
             except Exception:
                 log.exception("job failed", action="worker.failed", job=job.key.partition(":")[0])
-                outcome = None if job.age > TRIED_FOR else job.later(self.retry)
+                outcome = None if job.age > RETRIED_FOR else job.later(self.retry)
         await settle(job, outcome or Done())
 
 
@@ -68,7 +67,7 @@ class Worker:
         self.tasks = Tasks()
         self._doing: Counter[str] = Counter()
         self._stopping = self._looking = self._look_again = False
-        jobs.taker = self
+        jobs.wake, jobs.start = self.wake, self.start
 
     def wake(self) -> None:
         """Take due jobs now; if that is in progress, once more afterwards."""
@@ -83,7 +82,7 @@ class Worker:
 
     async def run_due(self) -> None:
         """Take and start the jobs that are due; called at every interval."""
-        for kind in await self.jobs.due():
+        for kind in await self.jobs.due_kinds():
             if kind not in self.kinds or self._stopping:
                 continue
             if (room := self.kinds[kind].at_once - self._doing[kind]) > 0:
@@ -116,7 +115,7 @@ class Worker:
         left = {job.key: job for job in jobs}
         self._doing[kind] += len(left)
         # Content that no key decrypts waits, because an operator may restore the key.
-        readable = [job for job in jobs if job.content is not None or job.age >= TRIED_FOR]
+        readable = [job for job in jobs if job.content is not None or job.age >= RETRIED_FOR]
 
         async def settle(job: Job, outcome: JobOutcome) -> None:
             if left.pop(job.key, None):

@@ -10,8 +10,7 @@ from sqlalchemy import text
 from structlog.testing import capture_logs
 
 from bot.store.database import Database
-from bot.store.job import Done, Job, JobOutcome, Later
-from bot.store.jobs import Jobs
+from bot.store.jobs import Done, Job, JobOutcome, Jobs, Later
 from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.worker import AT_ONCE, Do, Settle, Together, Worker
@@ -97,12 +96,12 @@ async def test_jobs_left_of_a_group_are_done_later(store: Store, worker_of: Work
         await store.jobs.database.execute(store.jobs.putting(SLOW, f"{number}", number))
 
     async with asyncio.timeout(10):
-        while await store.jobs.due() or len(together.done) < 3:
+        while await store.jobs.due_kinds() or len(together.done) < 3:
             await worker.run_due()
             await worker.tasks.idle()
 
     assert sorted(together.done) == ["0", "1", "2"]
-    assert not await store.jobs.due()
+    assert not await store.jobs.due_kinds()
 
 
 async def test_jobs_put_by_jobs_need_no_interval(store: Store, worker_of: WorkerOf) -> None:
@@ -135,7 +134,7 @@ async def test_a_stopped_worker_starts_nothing_more(store: Store, worker_of: Wor
     await worker.tasks.idle()
 
     assert done == []
-    assert await store.jobs.due() == [QUICK]
+    assert await store.jobs.due_kinds() == [QUICK]
 
 
 async def test_a_job_that_fails_for_a_day_is_given_up(store: Store, worker_of: WorkerOf) -> None:
@@ -154,8 +153,8 @@ async def test_a_job_that_fails_for_a_day_is_given_up(store: Store, worker_of: W
     await worker.tasks.idle()
 
     assert len(tried) == 2
-    assert await store.jobs.is_done("1")
-    assert not await store.jobs.is_done("2")
+    assert await store.claims.is_done("1")
+    assert not await store.claims.is_done("2")
 
 
 async def test_results_are_recorded_after_a_database_outage(store: Store, worker_of: WorkerOf) -> None:
@@ -171,7 +170,7 @@ async def test_results_are_recorded_after_a_database_outage(store: Store, worker
         await store.jobs.database.execute(text("alter table moved rename to jobs"))
         await working
 
-    assert await store.jobs.is_done("1")
+    assert await store.claims.is_done("1")
 
 
 async def test_a_job_that_no_key_decrypts_waits_for_the_right_key(
@@ -199,7 +198,7 @@ async def test_jobs_that_are_put_off_together_are_looked_for_together(
     store: Store, worker_of: WorkerOf
 ) -> None:
     looks, tried = 0, 0
-    due = store.jobs.due
+    due = store.jobs.due_kinds
 
     async def counted() -> Sequence[str]:
         nonlocal looks
@@ -213,7 +212,7 @@ async def test_jobs_that_are_put_off_together_are_looked_for_together(
         return Later(1) if tried <= AT_ONCE else None
 
     worker = worker_of(store.jobs, {QUICK: later})
-    with mock.patch.object(store.jobs, "due", counted):
+    with mock.patch.object(store.jobs, "due_kinds", counted):
         for number in range(AT_ONCE):
             await store.jobs.database.execute(store.jobs.putting(QUICK, f"{number}", number))
 
@@ -229,7 +228,7 @@ async def test_jobs_that_are_put_off_together_are_looked_for_together(
 
 
 async def test_a_job_put_while_the_worker_looks_is_done_at_once(store: Store, worker_of: WorkerOf) -> None:
-    due, looking, released = store.jobs.due, asyncio.Event(), asyncio.Event()
+    due, looking, released = store.jobs.due_kinds, asyncio.Event(), asyncio.Event()
     done: list[str] = []
 
     async def slow() -> Sequence[str]:
@@ -243,7 +242,7 @@ async def test_a_job_put_while_the_worker_looks_is_done_at_once(store: Store, wo
         return None
 
     worker = worker_of(store.jobs, {QUICK: do})
-    with mock.patch.object(store.jobs, "due", slow):
+    with mock.patch.object(store.jobs, "due_kinds", slow):
         worker.wake()
         await looking.wait()
         await store.jobs.put(QUICK, "1", "")

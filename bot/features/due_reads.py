@@ -28,7 +28,7 @@ from bot.errors import (
 )
 from bot.service.filters import IssueFilters
 from bot.service.models import Issue
-from bot.store.job import Done, Job, JobOutcome, Later
+from bot.store.jobs import Done, Job, JobOutcome, Later
 from bot.store.owner import Owner
 from bot.worker import Settle, Together
 

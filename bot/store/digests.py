@@ -15,8 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from bot.store.channels import Channel
 from bot.store.database import Database
 from bot.store.followed import AT_ONCE, feed_end, feed_read_with
-from bot.store.job import Statement
-from bot.store.jobs import Jobs
+from bot.store.jobs import Jobs, Statement
 from bot.store.notices import Notice, PendingNotice, notify
 from bot.store.owner import Owner
 from bot.store.plans import Plan

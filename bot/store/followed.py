@@ -11,8 +11,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from bot.store.database import Database
-from bot.store.job import Done, Job, Statement
-from bot.store.jobs import Jobs
+from bot.store.jobs import Done, Job, Jobs, Statement
 from bot.store.owner import Owner
 from bot.store.tables import DigestRow, FollowedIssueRow, JobRow, columns_of, from_row
 
@@ -80,7 +79,7 @@ class StoredFollowed:
         """Add an issue of a live feed and hold its job, to post it now; None if the feed has it already."""
         if not await self.jobs.put_held(FOLLOWED, followed.job_key, {}):
             return None
-        job = Job(followed.job_key, won=True)
+        job = Job(followed.job_key)
         free, added = self._freeing([followed]), self._adding(followed).returning(FollowedIssueRow.id)
 
         def work(connection: sa.Connection) -> int | None:

@@ -13,8 +13,7 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, delete, select
 
 from bot.store.database import Database
-from bot.store.job import Statement
-from bot.store.jobs import Jobs
+from bot.store.jobs import Jobs, Statement
 from bot.store.owner import Owner
 from bot.store.tables import JobRow, MutedIssueRow, NoticeSwitchRow
 
@@ -131,7 +130,7 @@ def notify(jobs: Jobs, connection: Connection, to: PendingNotice, digests: Colle
     if not digests:
         return
     notice_times = dict.fromkeys(digests, connection.execute(jobs.processes.clock).scalar_one())
-    waiting = jobs.waiting(JobRow.key.startswith(to.reader, autoescape=True), connection)
+    waiting = jobs.peek_in(connection, JobRow.key.startswith(to.reader, autoescape=True))
     key = f"{to.reader}{secrets.token_hex(16)}"
     if waiting and waiting.content:
         key = waiting.key

@@ -7,6 +7,7 @@ from sqlalchemy import Select, and_, not_
 from bot.store import tables
 from bot.store.activity import CreatedIssues, TimeEntries
 from bot.store.channels import Channels
+from bot.store.claims import Claims
 from bot.store.database import Database
 from bot.store.digests import StoredDigests
 from bot.store.followed import StoredFollowed
@@ -44,7 +45,8 @@ class Store:
     ) -> None:
         self._database = database
         self.processes = Processes(database, timeout=timings.heartbeat_timeout, clock=clock)
-        self.jobs = Jobs(database, vault, self.processes)
+        self.claims = Claims(database, self.processes)
+        self.jobs = Jobs(database, vault, self.claims, self.processes)
 
         self.notices = Notices(database, self.jobs)
         self.digests = StoredDigests(database, self.jobs)

@@ -210,11 +210,11 @@ async def users(directory: Path, most: int) -> None:
 
     async def first(store: Store) -> None:
         await store.links.put(FIRST, SecretStr("key"), 1, "Somebody")
-        await store.jobs.put_done("first")
+        await store.claims.record_done("first")
 
     async def measure(store: Store, count: int) -> list[str]:
         lookup = await timed(lambda _: store.links.get(FIRST))
-        return [lookup, await timed(lambda n: store.jobs.put_done(f"{count}-{n}"))]
+        return [lookup, await timed(lambda n: store.claims.record_done(f"{count}-{n}"))]
 
     copies = {
         "links": {"user_id": "'U' || n", "first": "user_id = 'U0FIRST'"},
@@ -244,7 +244,7 @@ async def digests(directory: Path, most: int) -> None:
 
             began = time.perf_counter()
             await tick(0)
-            while await store.jobs.due():
+            while await store.jobs.due_kinds():
                 await tick(0)
             first = time.perf_counter() - began
             return [await timed(tick), f"{first:.2f} s"]
@@ -327,7 +327,7 @@ async def notices(directory: Path, most: int) -> None:
             plan = Plan(project_id=project, project=f"Project {project}", schedule=LIVE, zone="UTC")
             start = Start(covered_to=now)
             await store.digests.add(owner, "User", channel, plan, next_due=now, start=start, now=now)
-        while await store.jobs.due():  # the first turns
+        while await store.jobs.due_kinds():  # the first turns
             await asyncio.sleep(1)
         requests, spent, minutes = tracker.requests, bot.cpu_seconds(), DEFAULT.notice_every / 60
         await asyncio.sleep(DEFAULT.notice_every)

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from pydantic import SecretStr
 from sqlalchemy import bindparam, select
 
+from bot.store.claims import Claim
 from bot.store.database import Database
-from bot.store.job import Job
 from bot.store.store import Store
 from bot.store.tables import UtcDateTime
 from bot.store.vault import Vault
@@ -29,10 +29,10 @@ class Processes:
         self._alive.append(Store(self._database, Vault([key]), clock=clock))
         return self._alive[-1]
 
-    def tried(self, job: Job) -> datetime:
-        """When an earlier attempt began, by the database's clock; the job has it by this machine's."""
-        assert job.tried_at
-        ago = datetime.now(UTC) - job.tried_at
+    def tried(self, claim: Claim) -> datetime:
+        """When an earlier attempt began, by the database's clock; the claim has it by this machine's."""
+        assert claim.tried_at
+        ago = datetime.now(UTC) - claim.tried_at
         return self.now - timedelta(seconds=round(ago.total_seconds()))
 
     async def pass_time(self, seconds: int = 40, *, dead: Collection[Store] = ()) -> None:

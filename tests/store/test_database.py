@@ -12,8 +12,8 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from bot.store.claims import Claims
 from bot.store.database import Database
-from bot.store.jobs import Jobs
 from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault
@@ -24,8 +24,8 @@ WRITTEN = text(
 )
 
 
-def jobs(database: Database) -> Jobs:
-    return Store(database, Vault([Vault.generate_key()])).jobs
+def claims(database: Database) -> Claims:
+    return Store(database, Vault([Vault.generate_key()])).claims
 
 
 @asynccontextmanager
@@ -76,7 +76,7 @@ async def test_a_failed_transaction_is_rolled_back(database: Database) -> None:
 
     with pytest.raises(RuntimeError):
         await database.write(fail_after_writing)
-    assert await jobs(database).put_done("Ev1")
+    assert await claims(database).record_done("Ev1")
 
 
 async def test_database_errors_do_not_show_values(database: Database) -> None:
@@ -93,7 +93,7 @@ async def test_reads_continue_while_another_process_writes(tmp_path: Path) -> No
     async with opened(tmp_path / "bot.db") as database:
         with closing(sqlite3.connect(tmp_path / "bot.db", isolation_level=None)) as other:
             other.execute("begin immediate")
-            writing = asyncio.create_task(jobs(database).put_done("Ev1"))
+            writing = asyncio.create_task(claims(database).record_done("Ev1"))
             async with asyncio.timeout(5):
                 for _ in range(20):
                     await database.ping()
@@ -113,7 +113,7 @@ async def test_a_canceled_caller_leaves_no_open_transaction(tmp_path: Path) -> N
 
     async with opened(tmp_path / "bot.db") as database:
         writing = asyncio.create_task(database.write(write_for_long))
-        queued = asyncio.create_task(jobs(database).put_done("Ev2"))
+        queued = asyncio.create_task(claims(database).record_done("Ev2"))
         await asyncio.to_thread(begun.wait, 10)
         for cancelled in (writing, queued):
             cancelled.cancel()
@@ -132,11 +132,11 @@ async def test_queued_writers_time_out_together(tmp_path: Path) -> None:
             other.execute("begin immediate")
             async with asyncio.timeout(3):
                 refused = await asyncio.gather(
-                    *(jobs(database).put_done(f"Ev{n}") for n in range(8)), return_exceptions=True
+                    *(claims(database).record_done(f"Ev{n}") for n in range(8)), return_exceptions=True
                 )
 
         assert all(isinstance(one, SQLAlchemyError) for one in refused)
-        assert await jobs(database).put_done("Ev1")
+        assert await claims(database).record_done("Ev1")
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,12 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 
 import pytest
 from sqlalchemy import Connection
 
-from bot.store.job import Again, Done, Job, JobOutcome, Later, Statement
-from bot.store.jobs import LAST_ARRIVES, Jobs
+from bot.store.jobs import LAST_ARRIVES, Again, Done, Job, JobOutcome, Jobs, Later, Statement
 from tests.store.processes import START, Processes
 
 KIND, OTHER = "posted", "read"
@@ -22,20 +20,6 @@ TAKERS, TOGETHER = 20, 40
 MANY = int(os.environ.get("ISSUEBOT_DUE_JOBS", "2000"))
 
 Settle = Callable[[Jobs, Job, Statement], Awaitable[object]]
-
-
-@dataclass
-class Taken:
-    """Does nothing with the jobs that it gets."""
-
-    jobs: list[Job] = field(default_factory=list)
-
-    def wake(self) -> None:
-        pass
-
-    def start(self, kind: str, jobs: Sequence[Job]) -> None:
-        assert kind == KIND
-        self.jobs += jobs
 
 
 async def taken(jobs: Jobs) -> Job:
@@ -83,7 +67,7 @@ async def test_a_jobs_age_counts_from_the_latest_put(processes: Processes, outco
     jobs = processes.start().jobs
     await jobs.put(KIND, "1", "first")
     job = await taken(jobs)
-    assert await jobs.keep(job, processes.now, AGE)
+    assert await jobs.begin_request(job, processes.now, AGE)
     await put(jobs, jobs.putting(KIND, "1", "put meanwhile", at=processes.now + DAY))
     await jobs.settle(job, outcome)
 
@@ -99,11 +83,11 @@ async def again(jobs: Jobs, job: Job, also: Statement) -> None:
     await jobs.settle(job, Again(await jobs.processes.now() + DAY, "again", [also]))
 
 
-async def go_on(jobs: Jobs, job: Job, also: Statement) -> None:
-    await jobs.go_on(job, [also])
+async def end_request(jobs: Jobs, job: Job, also: Statement) -> None:
+    await jobs.end_request(job, [also])
 
 
-@pytest.mark.parametrize("settle", [done, again, go_on])
+@pytest.mark.parametrize("settle", [done, again, end_request])
 async def test_only_its_holder_changes_anything_with_a_job(processes: Processes, settle: Settle) -> None:
     paused, other = processes.start(), processes.start()
     await processes.pass_time()
@@ -113,7 +97,7 @@ async def test_only_its_holder_changes_anything_with_a_job(processes: Processes,
     now_held = await taken(other.jobs)
 
     await settle(paused.jobs, job, paused.jobs.putting(OTHER, "2", "from the paused one"))
-    assert await other.jobs.due() == []
+    assert await other.jobs.due_kinds() == []
     await settle(other.jobs, now_held, other.jobs.putting(OTHER, "2", "from the other one"))
     [also] = await paused.jobs.take(OTHER, 9)
     assert also.content == "from the other one"
@@ -124,16 +108,16 @@ async def test_a_job_goes_on_after_each_of_its_requests(processes: Processes) ->
     await processes.pass_time()
     await dying.jobs.put(KIND, "1", "what was put")
     job = await taken(dying.jobs)
-    assert await dying.jobs.keep(job, processes.now, AGE, "the first request")
+    assert await dying.jobs.begin_request(job, processes.now, AGE, "the first request")
     await dying.jobs.settle(job, Later(0, searched_to="1.5"))
     job = await taken(dying.jobs)
     assert (job.content, job.sending) == ("what was put", "the first request")
     assert job.searched_to == "1.5"
 
-    assert await dying.jobs.go_on(job)
+    assert await dying.jobs.end_request(job)
     processes.now += AGE
     second = processes.now
-    assert await dying.jobs.keep(job, second, AGE, "the second request")
+    assert await dying.jobs.begin_request(job, second, AGE, "the second request")
     await processes.pass_time(dead=[dying])
 
     after = await taken(other.jobs)
@@ -147,22 +131,22 @@ async def test_a_canceled_job_leaves_its_holder_for_good(
     await jobs.put(KIND, "1", "first")
     job = await taken(jobs)
     await put(jobs, jobs.canceling("1"))
-    assert not await jobs.keep(job, processes.now, AGE)
-    assert await jobs.due() == []
+    assert not await jobs.begin_request(job, processes.now, AGE)
+    assert await jobs.due_kinds() == []
 
     await jobs.put(KIND, "1", "second")
     fresh = await taken(jobs)
     assert fresh.content == "second"
-    assert not await jobs.keep(job, processes.now, AGE)
+    assert not await jobs.begin_request(job, processes.now, AGE)
     await jobs.settle(job, Done())
-    assert await jobs.keep(fresh, processes.now, AGE)
+    assert await jobs.begin_request(fresh, processes.now, AGE)
 
 
 async def test_a_job_that_may_be_done_is_not_canceled(processes: Processes) -> None:
     jobs = processes.start().jobs
     await jobs.put(KIND, "1", "first")
     job = await taken(jobs)
-    assert await jobs.keep(job, processes.now, AGE, "what was sent")
+    assert await jobs.begin_request(job, processes.now, AGE, "what was sent")
     await put(jobs, jobs.canceling("1"))
     await jobs.settle(job, Later(0))
 
@@ -172,27 +156,33 @@ async def test_a_job_that_may_be_done_is_not_canceled(processes: Processes) -> N
 
 async def test_a_free_job_is_started_by_one_caller(processes: Processes) -> None:
     one, other = processes.start().jobs, processes.start().jobs
-    one.taker = other.taker = taker = Taken()
+    taken_now: list[Job] = []
+
+    def start(kind: str, jobs: Sequence[Job]) -> None:
+        assert kind == KIND
+        taken_now.extend(jobs)
+
+    one.start = other.start = start
     await put(one, one.putting(KIND, "1", "first", at=processes.now + DAY))
     peeked = await one.peek("1")
     assert peeked is not None
     assert peeked.content == "first"
 
-    started = await asyncio.gather(*(jobs.start(peeked, "asked") for jobs in (one, other) * 4))
+    started = await asyncio.gather(*(jobs.do_now(peeked, "asked") for jobs in (one, other) * 4))
     assert sorted(started) == [False] * 7 + [True]
-    [job] = taker.jobs
+    [job] = taken_now
     assert job.content == "asked"
     assert await one.peek("1") is None
 
     mine = one if any(started[::2]) else other
-    assert await mine.keep(job, processes.now, AGE)
+    assert await mine.begin_request(job, processes.now, AGE)
     await mine.settle(job, Later(60))
     assert await one.peek("1") is None
     processes.now += HOUR
     looked_up = await taken(mine)
     assert looked_up.age == HOUR
     await mine.settle(looked_up, Again(processes.now + DAY, "next"))
-    assert not await one.start(peeked, "asked once more")
+    assert not await one.do_now(peeked, "asked once more")
     after = await one.peek("1")
     assert after is not None
     assert after.content == "next"
@@ -216,18 +206,19 @@ async def test_a_put_without_replacing_keeps_the_waiting_job(processes: Processe
 
 
 async def test_a_job_to_be_done_is_kept_at_any_age(processes: Processes) -> None:
-    jobs = processes.start().jobs
+    store = processes.start()
+    jobs = store.jobs
     await jobs.put(KIND, "held", "")
     job = await taken(jobs)
     await jobs.put(KIND, "due", "")
-    await jobs.put_done("done")
+    await store.claims.record_done("done")
     processes.now += 9 * DAY
 
     await jobs.prune(processes.now)
 
-    assert await jobs.keep(job, processes.now, AGE)
+    assert await jobs.begin_request(job, processes.now, AGE)
     assert (await taken(jobs)).key == "due"
-    assert await jobs.put_done("done")
+    assert await store.claims.record_done("done")
 
 
 async def test_an_interrupted_post_is_looked_up_after_its_arrival(
@@ -235,8 +226,8 @@ async def test_an_interrupted_post_is_looked_up_after_its_arrival(
 ) -> None:
     leaving, other = processes.start().jobs, processes.start().jobs
     await leaving.put(KIND, "1", "")
-    assert await leaving.keep(await taken(leaving), processes.now, HOUR)
-    await leaving.leave()
+    assert await leaving.begin_request(await taken(leaving), processes.now, HOUR)
+    await leaving.hand_over()
 
     assert await other.take(KIND, 9) == []
     processes.now += LAST_ARRIVES

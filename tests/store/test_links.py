@@ -35,7 +35,7 @@ async def test_refusals_and_the_deletion_of_a_key_have_one_caller(store: Store, 
     for link, expected in ((older, None), (newer, refusals)):
         await store.links.refused(link, refusals, [store.jobs.putting("refused", "refused", "")])
         assert (await store.links.required(ana)).refusals == expected
-        assert ("refused" in await store.jobs.due()) == bool(expected)
+        assert ("refused" in await store.jobs.due_kinds()) == bool(expected)
 
     assert not await store.links.delete_refused(newer)  # its refusals have changed
     latest = await store.links.required(ana)

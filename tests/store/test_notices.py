@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import SecretStr
 
-from bot.store.job import Again, Done
+from bot.store.jobs import Again, Done
 from bot.store.notices import ASSIGNEE, EVER, Topic
 from bot.store.owner import Owner
 from bot.store.store import Store

@@ -12,8 +12,8 @@ from bot.features.digests.digests import Digests
 from bot.sandbox.workspace.model import Channel, Message
 from bot.service.client import Client
 from bot.store.channels import Channel as Place
+from bot.store.claims import State
 from bot.store.digests import DIGEST, Digest
-from bot.store.job import State
 from bot.store.owner import Owner
 from bot.store.tables import JobRow
 from tests.support.bot_process import Apart

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from bot.app import Bot
 from bot.slack.incoming.failures import REQUEST
-from bot.store.job import State
+from bot.store.claims import State
 from bot.store.tables import JobRow
 from tests.support.clock import SetClock
 

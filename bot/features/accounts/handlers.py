@@ -23,7 +23,7 @@ from bot.slack.surfaces.drafts import FormExpired, ResumeRequest
 from bot.slack.surfaces.forms import FormResult
 from bot.slack.surfaces.interaction import ButtonPress, Destination, FormClosed, FormSubmission, read
 from bot.store.digests import Pause
-from bot.store.job import Job, Later
+from bot.store.jobs import Job, Later
 from bot.store.owner import Owner
 from bot.store.saved_input import LIFETIME
 
@@ -86,7 +86,7 @@ class AccountHandlers:
         if saved_id and link and not link.refusals:
             if (waits := await reply.saved(ResumeRequest, saved_id)) is None:
                 raise ActionExpired
-            if await self.store.jobs.claim_for(f"link:{saved_id}", LIFETIME):
+            if await self.store.claims.claim_once(f"link:{saved_id}", LIFETIME):
                 await posting.dismiss(reply.slack, reply.place)
             return waits.resumed
 

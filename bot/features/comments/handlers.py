@@ -217,7 +217,7 @@ class CommentHandlers:
         if private:
             claim += f":private:{reply.owner.user_id}"
         unknown = (comments.CommentUnconfirmed,)
-        async with reply.claim(claim, comments.AddedAlready(number), unknown=unknown) as lease:
+        async with reply.claim(claim, comments.AddedAlready(number), unknown_after=unknown) as lease:
             yield lease.tried_at
 
     async def _result(

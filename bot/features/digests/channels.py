@@ -22,7 +22,7 @@ from bot.slack.text.wording import Wording
 from bot.slack.workspaces.slack_errors import NO_ACCESS, SLACK_FAILED, reason
 from bot.store.channels import Channel
 from bot.store.digests import Digest, Pause
-from bot.store.job import Job, Later
+from bot.store.jobs import Job, Later
 from bot.store.notices import Notice, PendingNotice
 
 MAX_DIGESTS = 20  # the most digests in one notice

@@ -323,7 +323,7 @@ class Digests:
         """Hold a digest's place in its channel for the block that adds it. Raises UserError if it's taken."""
         what = (channel, plan.project_id if plan.live else plan)
         adding = f"digest:add:{hashlib.sha256(repr(what).encode()).hexdigest()}"
-        async with self._store.jobs.hold(adding, kept=timedelta(0)) as claim:
+        async with self._store.claims.hold(adding, repeats_after=timedelta(0)) as claim:
             if not claim.won:
                 raise being_added()
             for other in await self.listed(channel):

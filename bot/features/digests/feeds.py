@@ -27,7 +27,7 @@ from bot.slack.outgoing.replies import MayPost, Reply
 from bot.slack.surfaces.blocks import Message
 from bot.store.digests import Digest, Pause
 from bot.store.followed import Followed
-from bot.store.job import Again, Done, JobOutcome, Later
+from bot.store.jobs import Again, Done, JobOutcome, Later
 
 LATEST_RETRY = 60.0  # seconds until a feed is read again after an error
 ALONE = 10  # more new issues than this in one reading are one post that lists them

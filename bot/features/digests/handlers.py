@@ -231,7 +231,7 @@ class DigestHandlers:
                 "Digest {digest} is a live feed, so it posts each new issue within two minutes.",
                 digest=digest.id,
             )
-        if not await self.parts.store.jobs.claim_for(f"{digest.job_key}:now", DOUBLE_CLICK):
+        if not await self.parts.store.claims.claim_once(f"{digest.job_key}:now", DOUBLE_CLICK):
             raise UserError("Digest {digest} was just sent. Try again in ten seconds.", digest=digest.id)
         try:
             return await self.runs.run_now(digest)

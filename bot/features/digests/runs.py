@@ -28,7 +28,7 @@ from bot.slack.outgoing.outbox import Post
 from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.slack.surfaces.blocks import Message
 from bot.store.digests import Coverage, Digest, DigestProgress, Pause
-from bot.store.job import Again, Done, Job, JobOutcome, Later
+from bot.store.jobs import Again, Done, Job, JobOutcome, Later
 from bot.store.owner import Owner
 from bot.store.processes import Clock
 from bot.worker import Settle
@@ -149,7 +149,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         asked = self._asked[job.key] = _Asked()
         try:
             progress = progress.model_copy(update={"asked": now})
-            if not await jobs.start(job, progress.model_dump(mode="json")):
+            if not await jobs.do_now(job, progress.model_dump(mode="json")):
                 return None
             return await asked.answer
         finally:

@@ -121,7 +121,7 @@ class EmojiHandlers:
         """Offer a person of this company to link their account, once a day."""
         profile, owner = await reply.profile(), reply.owner
         once = f"emoji.link:{owner.team_id}:{owner.user_id}"
-        if profile.works_with(owner) and await self.parts.store.jobs.claim_for(once, REMIND):
+        if profile.works_with(owner) and await self.parts.store.claims.claim_once(once, REMIND):
             saved = await reply.save_request()
             await reply.privately(views.link_first(emoji, reply.wording, saved.id))
 
@@ -129,7 +129,7 @@ class EmojiHandlers:
         """Create the issue for the first person who reacts; later reactions do nothing."""
         team, store = reply.owner.team_id, self.parts.store
         key = f"emoji:{team}:{source.channel_id}:{source.ts}"
-        async with store.jobs.hold(key, by=reply.owner) as claim:
+        async with store.claims.hold(key, by=reply.owner) as claim:
             if not claim.won:
                 return
             recorded = await store.created_issues.from_message(team, *source)
@@ -145,7 +145,7 @@ class EmojiHandlers:
                 if author.owner != reply.owner and tried_at:
                     made = await self._others(author, source, message, tried_at, number)
                     if made is None:
-                        await store.jobs.begin_as(claim, reply.owner)
+                        await store.claims.attempt_as(claim, reply.owner)
                         author, tried_at = reply, None
                 elif number:
                     made = await self._recorded(reply, number)

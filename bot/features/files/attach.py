@@ -23,7 +23,7 @@ from bot.features.issues.issues import IssueNotFound, Issues, UpdatesUnsupported
 from bot.service.conventions import CLOCK_SKEW, stored_name
 from bot.service.inputs import AttachmentChanges, IssueChanges, UploadInput
 from bot.service.models import Attachment, Issue
-from bot.store.job import Job, State
+from bot.store.claims import Claim, State
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
@@ -179,11 +179,11 @@ class Files:
         Files that are on the issue already, or that another request attaches, end at once. Raises
         ServiceError.
         """
-        claims: dict[BatchFile, Job] = {}
+        claims: dict[BatchFile, Claim] = {}
         try:
             for file in batch.in_state(FileState.WAITING):
                 key = _claim(session.owner, issue.id, file)
-                claims[file] = await self.access.store.jobs.claim(key, by=session.owner)
+                claims[file] = await self.access.store.claims.claim(key, by=session.owner)
 
             if any(not claim.won or claim.tried_at for claim in claims.values()):
                 now = await self.issues.one(session, issue.id)  # attached since the issue was read?
@@ -193,10 +193,10 @@ class Files:
             yield await self.access.accounts.reverified(session) if uploads else session, uploads
         finally:
             for file, claim in claims.items():
-                await self.access.store.jobs.release(claim, SETTLED.get(file.state))
+                await self.access.store.claims.settle(claim, SETTLED.get(file.state))
 
     async def _look_up(
-        self, session: Session, claims: Mapping[BatchFile, Job], attachments: Sequence[Attachment]
+        self, session: Session, claims: Mapping[BatchFile, Claim], attachments: Sequence[Attachment]
     ) -> None:
         """Settle the files that earlier attempts, others' too, have attached, and those that aren't this
         request's.
@@ -209,7 +209,7 @@ class Files:
             if file.state is FileState.WAITING and not claim.won:
                 file.end(FileState.CLAIMED, None if claim.done else errors.InProgress())
             elif file.state is FileState.WAITING and another:
-                await self.access.store.jobs.begin_as(claim, session.owner)
+                await self.access.store.claims.attempt_as(claim, session.owner)
 
     async def upload(self, session: Session, batch: Batch) -> tuple[UploadInput, ...]:
         """Upload the waiting files, a few at a time; returns the input that attaches the uploaded ones."""
@@ -234,8 +234,8 @@ class Files:
         for file in batch.in_state(FileState.UPLOADED):
             file.end(FileState.ATTACHED)
             try:
-                claim = await self.access.store.jobs.claim(_claim(owner, number, file))
-                await self.access.store.jobs.release(claim, State.DONE)
+                claim = await self.access.store.claims.claim(_claim(owner, number, file))
+                await self.access.store.claims.settle(claim, State.DONE)
             except Exception:  # the file is attached, so this isn't a failure
                 log.exception("attached file not recorded", action="file.not_remembered", issue=number)
 

@@ -23,7 +23,7 @@ from bot.slack.outgoing.posting import deletable
 from bot.slack.outgoing.replies import Platform
 from bot.slack.surfaces.blocks import Message
 from bot.store.followed import Followed
-from bot.store.job import Job, Later
+from bot.store.jobs import Job, Later
 from bot.store.owner import Owner
 
 
@@ -86,7 +86,7 @@ class ThreadPoster:
         post = Post(owner=followed.owner, channel_id=followed.channel_id, ts=followed.ts)
 
         async def ready() -> Message | None:
-            mine = await self.posts.jobs.holds(job)
+            mine = await self.posts.jobs.still_holds(job)
             return message if mine and await self._may_show(followed, snapshot, None) else None
 
         return await self.parts.platform.outbox.send(post, ready, due_at=datetime.now(UTC))

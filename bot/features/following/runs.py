@@ -26,7 +26,7 @@ from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.store.digests import Pause
 from bot.store.followed import FOLLOWER, Followed
-from bot.store.job import Again, Done, Job, JobOutcome, Later
+from bot.store.jobs import Again, Done, Job, JobOutcome, Later
 from bot.store.owner import Owner
 
 ALL_EVERY = 10  # every how many reads all issues are read
@@ -149,7 +149,7 @@ class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
             case Later():
                 return outcome
             case outcomes.Absent():
-                await self._jobs.go_on(item.job)
+                await self._jobs.end_request(item.job)
                 return replace(item, job=replace(item.job, tried_at=None))
             case outcomes.Unsure():
                 await self.poster.posts.tell(item.owner, views.unsure(item.followed, self.poster.wording))
@@ -221,7 +221,7 @@ class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
         match await self.poster.update(item.job, item.followed, snapshot):
             case outcomes.Posted():
                 records = self._stored.recording(item.followed, fingerprint=snapshot.fingerprint)
-                return item if await self._jobs.go_on(item.job, [records]) else None
+                return item if await self._jobs.end_request(item.job, [records]) else None
             case outcomes.PostRefused() as refused:
                 return refused
             case outcomes.Delayed(seconds):
@@ -264,7 +264,7 @@ class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
     async def _added(self, item: ChangedIssue, line: ThreadLine, ts: str) -> ChangedIssue:
         """The same after a line was added, or a live feed's issue was posted."""
         known = line.recorded(item.followed, ts)
-        await self._jobs.go_on(item.job, [self._stored.recording(item.followed, **known)])
+        await self._jobs.end_request(item.job, [self._stored.recording(item.followed, **known)])
         return ChangedIssue(replace(item.job, tried_at=None), replace(item.followed, **known))
 
 

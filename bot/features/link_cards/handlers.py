@@ -35,7 +35,7 @@ from bot.slack.surfaces.forms import number_in
 from bot.slack.surfaces.interaction import ButtonPress, DetailsEdit, Event, Interaction
 from bot.slack.text.mrkdwn import spoken, stripped
 from bot.slack.workspaces.slack_errors import SLACK_FAILED, reason, why
-from bot.store.job import Job, State
+from bot.store.claims import Claim, State
 
 log = structlog.get_logger(__name__)
 
@@ -84,7 +84,7 @@ class LinkHandlers:
         if await self.conversations.why_not_share(reply.slack, reply.owner.team_id, channel) is not None:
             return
         prefix, ts, store = f"unfurl:{reply.owner.team_id}:{channel}", about["message_ts"], self.parts.store
-        claims = {n: await store.jobs.claim(f"{prefix}:{n}", REPEAT) for n in list(urls)[:LINKS]}
+        claims = {n: await store.claims.claim(f"{prefix}:{n}", REPEAT) for n in list(urls)[:LINKS]}
         fresh = {n: urls[n] for n, claim in claims.items() if claim.won or await self._is_refresh(claim, ts)}
         unfurled: frozenset[int] = frozenset()
 
@@ -94,14 +94,14 @@ class LinkHandlers:
                     unfurled = await self._unfurl(reply, channel, ts, fresh)
         finally:
             for number, claim in claims.items():
-                await store.jobs.release(claim, State.DONE if number in unfurled else None)
+                await store.claims.settle(claim, State.DONE if number in unfurled else None)
                 if claim.won and number in unfurled:
-                    await store.jobs.pass_on(claim.key, f"{claim.key}:{ts}")
+                    await store.claims.pass_on(claim.key, f"{claim.key}:{ts}")
 
-    async def _is_refresh(self, card: Job, ts: str) -> bool:
+    async def _is_refresh(self, card: Claim, ts: str) -> bool:
         """Whether this message has the card already: Slack asks for it again when it may be outdated."""
-        own = await self.parts.store.jobs.claim(f"{card.key}:{ts}")
-        await self.parts.store.jobs.release(own, None)
+        own = await self.parts.store.claims.claim(f"{card.key}:{ts}")
+        await self.parts.store.claims.settle(own, None)
         return own.done
 
     async def _unfurl(self, reply: Reply, channel: str, ts: str, urls: dict[int, str]) -> frozenset[int]:

@@ -59,7 +59,7 @@ class UnfinishedForms:
     """Each user's last forms; a form's claim tells whether its issue is created."""
 
     def __init__(self, access: Access) -> None:
-        self.saved, self.jobs = access.store.saved_input, access.store.jobs
+        self.saved, self.claims = access.store.saved_input, access.store.claims
 
     async def offered(self, owner: Owner, form: str) -> UnfinishedForm | None:
         """What a form can continue: the latest other one whose issue isn't created."""
@@ -69,7 +69,7 @@ class UnfinishedForms:
         for kept in _forms_in(content):
             if kept.form == form or kept.at < time.time() - LIFETIME.total_seconds():
                 continue
-            if not await self.jobs.is_done(form_claim(owner, kept.form, CALLBACK_ID)):
+            if not await self.claims.is_done(form_claim(owner, kept.form, CALLBACK_ID)):
                 return kept
         return None
 

@@ -29,7 +29,7 @@ from bot.slack.language.values import NoZone
 from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outbox import Post
 from bot.slack.surfaces.blocks import Message
-from bot.store.job import TRIED_FOR, Done, Job, JobOutcome, Later, Statement
+from bot.store.jobs import RETRIED_FOR, Done, Job, JobOutcome, Later, Statement
 from bot.store.notices import TOLD, Topic
 from bot.store.owner import Owner
 
@@ -93,7 +93,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
     name = "assigned"
     readers = 8
     together = 20
-    gives_up_after = TRIED_FOR
+    gives_up_after = RETRIED_FOR
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
@@ -114,7 +114,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
             case Later() as later:
                 return later
             case outcomes.Posted():
-                await self._posts.jobs.go_on(item.job, self._told(item, item.job.sending))
+                await self._posts.jobs.end_request(item.job, self._told(item, item.job.sending))
             case outcomes.Unsure():
                 return replace(item, repeated=True)
         return replace(item, job=replace(item.job, tried_at=None))
@@ -142,7 +142,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
 
     async def post(self, item: Told, content: IssueNews) -> JobOutcome:
         """Send the message, without the parts that were sent already."""
-        sent_keys = [key for key in content.keys if await self._posts.jobs.is_done(item.part(key))]
+        sent_keys = [key for key in content.keys if await self.access.store.claims.is_done(item.part(key))]
         content = content.without(sent_keys)
         keys = content.keys
         message = await self._message(item, content)
@@ -158,7 +158,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
         return sent if isinstance(sent, Later) else Done(self._told(item, keys))
 
     def _told(self, item: Told, keys: Sequence[str]) -> Sequence[Statement]:
-        return [self._posts.jobs.putting_done(item.part(key)) for key in keys]
+        return [self.access.store.claims.recording_done(item.part(key)) for key in keys]
 
     async def _message(self, item: Told, content: IssueNews) -> Message | None:
         """Return the message; None if there is nothing to say, as when a change was reverted."""

@@ -21,7 +21,7 @@ from bot.features.issues.fields import FIELDS, Field
 from bot.features.issues.issues import REPORTED, Names
 from bot.service.conventions import PAGE
 from bot.service.models import Change, Issue, Journal, Ref
-from bot.store.job import Again, Done, JobOutcome, Statement
+from bot.store.jobs import Again, Done, JobOutcome, Statement
 from bot.store.notices import ASSIGNEE, TOLD, Topic
 from bot.store.owner import Owner
 

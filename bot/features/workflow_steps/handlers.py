@@ -58,7 +58,7 @@ class WorkflowSteps:
         if step is None:
             return
         key, failure = f"step:{reply.owner.team_id}:{execution}", None
-        async with self.parts.store.jobs.hold(key, unknown=SLACK_FAILED) as claim:
+        async with self.parts.store.claims.hold(key, unknown_after=SLACK_FAILED) as claim:
             if claim.won:
                 failure = await self._answered(step, event, reply, claim.tried_at)
         if failure:

@@ -24,7 +24,7 @@ from bot.slack.surfaces.interaction import (
     SlashCommand,
     UserMessage,
 )
-from bot.store.job import Job
+from bot.store.claims import Claim, Claims
 from bot.store.jobs import Jobs
 
 UNCLAIMED_EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_revoked", "user_change"})
@@ -89,16 +89,18 @@ def _unclaimed(interaction: Interaction, text: str) -> BoltResponse:
 class Deliveries:
     """Claims each delivery once; records completed ones in batches, so that no request waits for that."""
 
-    def __init__(self, jobs: Jobs, batch_seconds: float = 0.1, retry_seconds: float = 5) -> None:
+    def __init__(
+        self, jobs: Jobs, claims: Claims, batch_seconds: float = 0.1, retry_seconds: float = 5
+    ) -> None:
         self._batch_seconds = batch_seconds
         self._retry_seconds = retry_seconds
-        self._jobs = jobs
+        self._jobs, self._claims = jobs, claims
         self._completed: set[str] = set()
         self._recording: asyncio.Task[None] | None = None
 
     async def claim(
         self, reply: Reply, delivery: str | None, *, acts_once: bool
-    ) -> BoltResponse | Job | None:
+    ) -> BoltResponse | Claim | None:
         """Claim a delivery in the database, with the request if a user waits for it, and a form's work.
 
         Returns the response if the delivery must not be handled here, or else the claim of the work of a form
@@ -110,11 +112,12 @@ class Deliveries:
         interaction, claim = reply.interaction, None
         try:
             if isinstance(interaction, Event | FormClosed) and interaction.name not in RESUMED_EVENTS:
-                fresh = await self._jobs.put_done(delivery)
+                fresh = await self._claims.record_done(delivery)
             else:
                 asked = [interaction.owner.name, interaction.installation, saveable(interaction.payload)]
                 if isinstance(interaction, FormSubmission) and acts_once:
-                    claim = await self._jobs.put_claiming(REQUEST, delivery, asked, interaction.key)
+                    putting = self._jobs.putting_held(REQUEST, delivery, asked)
+                    claim = await self._claims.claim_in(putting, interaction.key)
                     fresh = claim is not None
                 else:
                     fresh = await self._jobs.put_held(REQUEST, delivery, asked)
@@ -148,7 +151,7 @@ class Deliveries:
             self._recording.cancel()
         try:
             if self._completed:
-                await self._jobs.finish(self._completed)
+                await self._jobs.settle_as_done(self._completed)
         except Exception:
             log.exception("completed deliveries not recorded", action="delivery.not_left")
 
@@ -158,7 +161,7 @@ class Deliveries:
             await asyncio.sleep(pause)
             batch = frozenset(self._completed)
             try:
-                await self._jobs.finish(batch)
+                await self._jobs.settle_as_done(batch)
             except Exception:
                 log.exception(
                     "completed deliveries not recorded", action="delivery.not_finished", count=len(batch)

@@ -64,7 +64,7 @@ from bot.slack.surfaces.interaction import (
 from bot.slack.text.mrkdwn import escape
 from bot.slack.workspaces.tokens import NOT_INSTALLED_MESSAGE, Workspaces
 from bot.slack.workspaces.web_client import for_team
-from bot.store.job import Job, State
+from bot.store.claims import Claim, State
 from bot.store.store import Store
 from bot.tasks import Tasks
 from bot.timings import Delays
@@ -90,7 +90,7 @@ class Dispatch(AsyncMiddleware):
     turns: PersonLocks = field(default_factory=PersonLocks, init=False)
 
     def __post_init__(self) -> None:
-        self.deliveries = Deliveries(self.store.jobs, self.delays.completed)
+        self.deliveries = Deliveries(self.store.jobs, self.store.claims, self.delays.completed)
         own = Feature(buttons={ResumeRequest: self._resume_pressed, ReopenForm: self._reopen_pressed})
         self.features = merged([self.features, own])
 
@@ -150,7 +150,7 @@ class Dispatch(AsyncMiddleware):
         reply: Reply,
         handler: Route | Form,
         delivery: str | None,
-        claim: Job | None,
+        claim: Claim | None,
     ) -> BoltResponse:
         """Start the work and respond to Slack right away, unless the response carries the result.
 
@@ -250,7 +250,7 @@ class Dispatch(AsyncMiddleware):
                 act.failed(error)
             return []
 
-    async def _submit(self, form: FormSubmission, reply: Reply, handler: Form, claim: Job | None) -> None:
+    async def _submit(self, form: FormSubmission, reply: Reply, handler: Form, claim: Claim | None) -> None:
         reply = reply.at(Destination.from_json(form.view.metadata.get("place")))
         with measured(form) as act:
             async with self.failures.reported(act, reply, self.delays.last_answer):
@@ -267,7 +267,7 @@ class Dispatch(AsyncMiddleware):
                 await reply.refresh_home()
 
     async def _result(
-        self, form: FormSubmission, reply: Reply, handler: Form, claim: Job | None
+        self, form: FormSubmission, reply: Reply, handler: Form, claim: Claim | None
     ) -> FormResult:
         """Run a form; its result is the acknowledgement if it comes in time, or else updates the form."""
         work = asyncio.create_task(self._submit_once(form, reply, handler, claim))
@@ -287,7 +287,7 @@ class Dispatch(AsyncMiddleware):
             await canceled(work)
 
     async def _submit_once(
-        self, form: FormSubmission, reply: Reply, handler: Form, claim: Job | None
+        self, form: FormSubmission, reply: Reply, handler: Form, claim: Claim | None
     ) -> FormResult:
         """Run a form's work once, however often it is submitted."""
         if claim is None:
@@ -301,7 +301,7 @@ class Dispatch(AsyncMiddleware):
 
     @asynccontextmanager
     async def _once(
-        self, claim: Job, reply: Reply, done: UserError, *, looks: bool = False, warned: bool = False
+        self, claim: Claim, reply: Reply, done: UserError, *, looks: bool = False, warned: bool = False
     ) -> AsyncIterator[None]:
         """Do the claimed work: it is done if the reply is `committed`; otherwise free the claim.
 
@@ -322,7 +322,7 @@ class Dispatch(AsyncMiddleware):
             state = State.UNKNOWN if looks else None
             raise
         finally:
-            await self.store.jobs.release(claim, State.DONE if reply.committed else state)
+            await self.store.claims.settle(claim, State.DONE if reply.committed else state)
 
     async def _placed(self, form: FormSubmission, reply: Reply, handler: Form) -> FormResult:
         """A form's result; a refusal is placed at the fields that it names."""
@@ -366,7 +366,7 @@ class Dispatch(AsyncMiddleware):
 
         async def once(interaction: Interaction, resumed: Reply) -> JSON | None:
             done = UserError("I already did this. Check the conversation for my reply.")
-            async with self._once(await self.store.jobs.claim(f"resume:{saved_id}"), resumed, done):
+            async with self._once(await self.store.claims.claim(f"resume:{saved_id}"), resumed, done):
                 following: JSON | None = await route(interaction, resumed)
                 resumed.committed = not following and resumed.view_id == reply.view_id
             return {RESUMES: saved_id} | following if following else None
@@ -384,7 +384,7 @@ class Dispatch(AsyncMiddleware):
             await reply.show(forms.loading(closed.view["title"]["text"]))
             if reply.view_id:
                 reopened = form_claim(reply.owner, reply.view_id, closed.view["callback_id"])
-                await self.store.jobs.pass_on(closed.claim, reopened)
+                await self.store.claims.pass_on(closed.claim, reopened)
         await reply.show(closed.view)
 
     async def _notify_if_slow(self, reply: Reply) -> None:

@@ -40,7 +40,7 @@ from bot.slack.surfaces.interaction import Destination, Event, FormSubmission, I
 from bot.slack.text.mrkdwn import moment, prose, without_keys
 from bot.slack.workspaces.slack_errors import TRIGGER_EXPIRED, reason
 from bot.slack.workspaces.tokens import Workspaces
-from bot.store.job import Job
+from bot.store.jobs import Job
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)

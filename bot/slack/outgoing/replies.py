@@ -42,7 +42,7 @@ from bot.slack.text.wording import Wording
 from bot.slack.workspaces.directory import Profile, Profiles
 from bot.slack.workspaces.slack_errors import SLACK_FAILED, Failure, failure, reason
 from bot.store.channels import Channel
-from bot.store.job import Job, State
+from bot.store.claims import Claim, State
 from bot.store.owner import Owner
 from bot.store.store import Store
 
@@ -289,20 +289,20 @@ class Reply:
 
     @asynccontextmanager
     async def claim(
-        self, key: str, done: UserError, *, unknown: tuple[type[Exception], ...] = ()
-    ) -> AsyncIterator[Job]:
-        """Hold a job (`Jobs.hold`). Raises `done` if the work is done, and InProgress while it is in
+        self, key: str, done: UserError, *, unknown_after: tuple[type[Exception], ...] = ()
+    ) -> AsyncIterator[Claim]:
+        """Hold a key (`Claims.hold`). Raises `done` if the work is done, and InProgress while it is in
         progress.
         """
-        async with self.platform.store.jobs.hold(key, unknown=unknown) as claim:
+        async with self.platform.store.claims.hold(key, unknown_after=unknown_after) as claim:
             if not claim.won:
                 raise done if claim.done else InProgress
             yield claim
 
     async def announce_once(self, key: str, announce: Callable[[], Awaitable[PostOutcome]]) -> PostOutcome:
         """Announce something. If nothing was posted, the user can share it again. Raises UserError."""
-        jobs = self.platform.store.jobs
-        claim = await jobs.claim(key, DOUBLE_CLICK)
+        claims = self.platform.store.claims
+        claim = await claims.claim(key, DOUBLE_CLICK)
         if not claim.won:
             raise UserError("I just got the same request. If nothing shows up in a few seconds, try again.")
         state: State | None = None
@@ -314,7 +314,7 @@ class Reply:
             state = State.UNKNOWN
             raise
         finally:
-            await jobs.release(claim, state)
+            await claims.settle(claim, state)
         return announced
 
     # What was typed

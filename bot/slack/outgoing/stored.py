@@ -15,8 +15,7 @@ import structlog
 from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outbox import FIRST, Outbox, Post, Ready
 from bot.slack.surfaces.blocks import Message, context
-from bot.store.job import Job, Later
-from bot.store.jobs import Jobs
+from bot.store.jobs import Job, Jobs, Later
 from bot.store.owner import Owner
 from bot.timings import Delays, Timings
 
@@ -102,7 +101,7 @@ class StoredPosts:
         If it is `repeated`, an earlier attempt may have posted it, and the message says so.
         """
         kept = partial(self._kept, job, post.owner, ready, sending, repeated=repeated)
-        delayed = None if repeated else partial(self.jobs.go_on, job)
+        delayed = None if repeated else partial(self.jobs.end_request, job)
         outcome = await self.outbox.send(post, kept, due_at=due_at, delayed=delayed)
         match outcome:
             case outcomes.Delayed(seconds):
@@ -118,6 +117,6 @@ class StoredPosts:
     ) -> Message | None:
         began, lease = await self.outbox.slack_time(owner), timedelta(seconds=self.timings.longest_post)
         message = await ready()
-        if message is None or not await self.jobs.keep(job, began, lease, sending()):
+        if message is None or not await self.jobs.begin_request(job, began, lease, sending()):
             return None
         return replace(message, blocks=(*message.blocks, context(MAY_BE_REPEATED))) if repeated else message

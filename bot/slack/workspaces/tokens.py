@@ -192,7 +192,7 @@ class InstalledWorkspaces(Workspaces):
         about = {"team": bot.team_id, "enterprise": bot.enterprise_id}
         claim = f"renewal:{hashlib.sha256((bot.bot_refresh_token or '').encode()).hexdigest()}"
         try:
-            if not await self._store.jobs.claim_for(claim, self._renewal_claim):
+            if not await self._store.claims.claim_once(claim, self._renewal_claim):
                 return await self._renewed_elsewhere(bot)
             renewed = await self._rotator.perform_bot_token_rotation(bot=bot, minutes_before_expiration=EARLY)
         except SlackTokenRotationError as error:

@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 
 from bot.slack.outgoing.stored import MESSAGE
 from bot.store.channels import Channel as Place
+from bot.store.claims import State
 from bot.store.digests import Pause
-from bot.store.job import State
 from bot.store.notices import NOTICE
 from bot.store.tables import JobRow
 from bot.timings import Delays

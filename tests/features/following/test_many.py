@@ -12,7 +12,7 @@ from bot.features.following.following import MAX_FOLLOWED
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
 from bot.store.followed import FOLLOWED
-from bot.store.job import Later
+from bot.store.jobs import Later
 from bot.store.notices import Topic
 from bot.store.tables import FollowedIssueRow
 from bot.telemetry import SERVICE_REQUESTS
@@ -91,7 +91,7 @@ async def test_issues_that_never_settle_do_not_starve_the_others(office: Office,
         await office.bot.database.execute(statement)
     for job in await jobs.take(FOLLOWED, 99):  # as if the process had died while it added a line
         line = {"mark": f"issuebot_{job.key}", "closed": True}
-        assert await jobs.keep(job, await office.bot.store.processes.now(), timedelta(0), line)
+        assert await jobs.begin_request(job, await office.bot.store.processes.now(), timedelta(0), line)
         await jobs.settle(job, Later(0))
     office.faulty_slack.lasting = {"conversations.replies": "429:60"}
     change(newest, status_id=defaults.CLOSED)
@@ -108,14 +108,14 @@ async def test_an_unfollowed_issue_leaves_no_jobs(office: Office, ana: Person) -
     [one] = await stored.of(ANA)
     [changed] = stored.changed([one])
     await office.bot.database.execute(changed)
-    assert FOLLOWED in await jobs.due()
+    assert FOLLOWED in await jobs.due_kinds()
     await stored.end([one])
-    assert FOLLOWED not in await jobs.due()
+    assert FOLLOWED not in await jobs.due_kinds()
 
     await office.bot.database.execute(changed)  # as by a read that began before
     await read_followed(office)
 
-    assert await jobs.is_done(f"{FOLLOWED}:{one.id}")
+    assert await office.bot.store.claims.is_done(f"{FOLLOWED}:{one.id}")
 
 
 async def test_one_request_reads_a_hundred_issues(office: Office) -> None:

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, select
 
 from bot.sandbox.tracker.server import Tracker
-from bot.store.job import State
+from bot.store.claims import State
 from bot.store.notices import TOLD
 from bot.store.tables import JobRow
 from bot.timings import Timings

@@ -14,7 +14,7 @@ from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import payloads
 from bot.slack.incoming.failures import REQUEST
 from bot.slack.surfaces.drafts import saveable
-from bot.store.job import Job
+from bot.store.jobs import Job
 from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.timings import Delays
@@ -191,7 +191,7 @@ async def test_a_form_of_a_crashed_process_can_be_submitted_again(ana: Person, s
     entries = len(service.data.time_entries)
     dead = crashed(ana.office)
     await dead.processes.beat()
-    assert (await dead.jobs.claim(f"form:{TEAM}:{form['id']}:{form['callback_id']}")).won
+    assert (await dead.claims.claim(f"form:{TEAM}:{form['id']}:{form['callback_id']}")).won
 
     await ana.submit(form, {"Hours": "1h", "Activity": "Development", "Comment": "Typed once"})
     again = await ana.form_saying("Log time", worded(InProgress()))
@@ -245,7 +245,7 @@ async def test_a_resumed_request_that_a_crash_lost_runs_once_the_user_has_looked
     office = ana.office
     asked = await ana.ask("/issue new Slow cart project:webshop priority:hgih")
     other, saved = crashed(office), button_saying(asked["blocks"], "Use High")[1]["value"]
-    assert (await other.jobs.claim(f"resume:{saved}")).won
+    assert (await other.claims.claim(f"resume:{saved}")).won
     await until(lambda: counts_as_dead(office.bot, other))
     count = len(office.tracker.data.issues)
 

@@ -47,7 +47,7 @@ async def test_a_reaction_that_a_crash_cut_off_creates_one_issue(
 ) -> None:
     dead = crashed(ana.office)
     key = f"emoji:{TEAM}:{message['channel']}:{message['ts']}"
-    assert (await dead.jobs.claim(key)).won
+    assert (await dead.claims.claim(key)).won
     if created:
         await ana.ask("/issue new Checkout is blank project:webshop")
         await ana.office.bot.database.execute(delete(CreatedIssueRow))  # the crash came before that
@@ -68,7 +68,7 @@ async def test_a_reaction_that_a_crash_cut_off_creates_one_issue(
 @pytest.mark.parametrize("created", [True, False])
 async def test_a_crashed_step_makes_one_issue(ana: Person, service: Tracker, *, created: bool) -> None:
     office, dead = ana.office, crashed(ana.office)
-    assert (await dead.jobs.claim(f"step:{TEAM}:Fx1")).won
+    assert (await dead.claims.claim(f"step:{TEAM}:Fx1")).won
     if created:
         await ana.ask("/issue new Laptop is broken project:webshop")
         await office.bot.database.execute(delete(CreatedIssueRow))  # the crash came before that
