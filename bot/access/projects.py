@@ -172,15 +172,15 @@ class Projects:
             project = await self.find(session, name)
             return await self._client.get_project(session.key, project.id, DETAILS)
 
-    async def create(self, owner: Owner, new: NewProject, attempted_at: datetime | None = None) -> Project:
+    async def create(self, owner: Owner, new: NewProject, tried_at: datetime | None = None) -> Project:
         """Create the project once. Raises OutcomeUnknown only if it can't be found either.
 
-        `attempted_at` is the time of an earlier attempt with an unknown outcome: the project is then
+        `tried_at` is when an earlier attempt began whose outcome is unknown: the project is then
         looked up first, by its unique identifier.
         """
         session = await self._accounts.writing(owner)
-        if attempted_at:
-            if existing := await self._created_since(session, new, attempted_at):
+        if tried_at:
+            if existing := await self._created_since(session, new, tried_at):
                 return existing
             session = await self._accounts.reverified(session)
         started = datetime.now(UTC)

@@ -145,13 +145,13 @@ class DueReads(Together, Generic[Item, Content]):
             return await self.ready(item)
         except Exception as error:
             log.exception("not checked", action="due.not_checked", work=self.name, job=item.job.key)
-            return await self._tried(item, error)
+            return await self._after_failure(item, error)
 
     async def _posted(self, item: Item, contents: Mapping[str, Content | JobOutcome], settle: Settle) -> None:
         outcome: JobOutcome
         try:
             if item.job.key not in contents:
-                outcome = await self._tried(item)
+                outcome = await self._after_failure(item)
             else:
                 content = contents[item.job.key]
                 outcome = content if isinstance(content, JobOutcome) else await self.post(item, content)
@@ -175,9 +175,9 @@ class DueReads(Together, Generic[Item, Content]):
             case _:
                 log.error("not read", action="due.failed", work=self.name, exc_info=error)
         for item in items:
-            await settle(item.job, Done() if over else await self._tried(item, error))
+            await settle(item.job, Done() if over else await self._after_failure(item, error))
 
-    async def _tried(self, item: Item, error: Exception | None = None) -> JobOutcome:
+    async def _after_failure(self, item: Item, error: Exception | None = None) -> JobOutcome:
         """An item's outcome after a failure. It is given up only while its owner's other items succeed."""
         given_up = error is None and item.job.age > self.gives_up_after
         return Done() if given_up else await self.put_off(item, error)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from bot.store.database import Database
-from bot.store.jobs import Done, Job, Jobs, Statement
+from bot.store.jobs import OUTCOME_UNKNOWN, Done, Job, Jobs, Statement
 from bot.store.owner import Owner
 from bot.store.tables import DigestRow, FollowedIssueRow, JobRow, columns_of, from_row
 
@@ -167,7 +167,7 @@ class StoredFollowed:
         one = row.id.in_([int(each) for each, *rest in ids if not rest])
         followed = await self._found(
             sa.and_(
-                sa.or_(one, sa.tuple_(row.digest_id, row.issue_id).in_(of_feeds)), sa.or_(_AT_WORK, _TRIED)
+                sa.or_(one, sa.tuple_(row.digest_id, row.issue_id).in_(of_feeds)), sa.or_(_AT_WORK, _UNKNOWN)
             )
         )
         return {one.job_key: one for one in followed}
@@ -235,10 +235,10 @@ _FEED_JOB = (
     + "/"
     + sa.cast(FollowedIssueRow.issue_id, sa.Text)
 )
-_TRIED = sa.exists().where(JobRow.key == _FEED_JOB, JobRow.tried_at.is_not(None))
+_UNKNOWN = sa.exists().where(JobRow.key == _FEED_JOB, OUTCOME_UNKNOWN)
 """Matches issues of live feeds about which a message may have been sent: that is looked up first."""
 _LEFT = sa.and_(
-    FollowedIssueRow.ts == "", FollowedIssueRow.closed.is_(False), sa.not_(_AT_WORK), sa.not_(_TRIED)
+    FollowedIssueRow.ts == "", FollowedIssueRow.closed.is_(False), sa.not_(_AT_WORK), sa.not_(_UNKNOWN)
 )
 """Matches issues that a live feed found and hadn't posted when it was paused."""
 

@@ -307,7 +307,7 @@ def metadatas(target: Target) -> Iterator[str]:
     yield "[]"
     nonsense: Any
     for nonsense in (-1, {"a": 1}, "9" * 40):
-        yield json.dumps(dict.fromkeys([*target.metadata, "place", "attempted_at"], nonsense))
+        yield json.dumps(dict.fromkeys([*target.metadata, "place", "tried_at"], nonsense))
 
 
 # Results

@@ -44,7 +44,9 @@ async def test_the_latest_user_who_tried_is_kept(processes: Processes) -> None:
 
 
 @pytest.mark.parametrize("error", [asyncio.CancelledError(), OutcomeUnknown("PUT", "/issues/1.json")])
-async def test_uncertain_work_stays_so_until_it_is_done(processes: Processes, error: BaseException) -> None:
+async def test_an_unknown_outcome_stays_so_until_the_work_is_done(
+    processes: Processes, error: BaseException
+) -> None:
     claims = processes.start().claims
     for failure in (error, ValueError()):
         with pytest.raises(type(failure)):

@@ -178,7 +178,7 @@ class CommentHandlers:
 
         try:
             async with self._once(reply, job, number, private=private) as tried_at:
-                since = None if metadata.checked else tried_at or reply.attempted_at
+                since = None if metadata.checked else tried_at or reply.tried_at
                 comment = comments.Comment(text, private, permalink, metadata.after, since)
                 done = await self.comments.add(reply.owner, number, comment, batch)
         except comments.CommentUnconfirmed as error:

@@ -129,7 +129,7 @@ def _applies(notice: PendingNotice, digest: Digest) -> bool:
 def notice_to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording) -> Message:
     service, several = escape(wording.service), len(digests) > 1
     match notice:
-        case "unsure":
+        case "unconfirmed":
             text = "Slack didn't confirm this post, and I can't check whether it's in the channel."
             hint = "Check the channel. I won't post it again. The next one posts as usual."
         case "delayed":

@@ -33,7 +33,7 @@ LATEST_RETRY = 60.0  # seconds until a feed is read again after an error
 ALONE = 10  # more new issues than this in one reading are one post that lists them
 REFUSED: Mapping[ChannelStatus | None, PostOutcome] = {
     ChannelStatus.SHARED: PostOutcome.SHARED,
-    ChannelStatus.GONE: PostOutcome.UNKNOWN,
+    ChannelStatus.GONE: PostOutcome.AUDIENCE_UNREAD,
 }
 
 log = structlog.get_logger(__name__)

@@ -185,8 +185,8 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
                     return lookup
                 case outcomes.Posted():
                     return self._finished(run, RunResult.SENT, sent.coverage)
-                case outcomes.Unsure():
-                    await self._digests.notify(run.digest, "unsure")
+                case outcomes.Unconfirmed():
+                    await self._digests.notify(run.digest, "unconfirmed")
                     return self._finished(run, RunResult.UNKNOWN, sent.coverage)
             run = replace(run, job=replace(run.job, tried_at=None))
         if run.digest.paused:
@@ -201,7 +201,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         status = await self._channel_status(run.owner, run.digest.channel_id)
         if status is ChannelStatus.OPEN:
             return run
-        if status is ChannelStatus.UNKNOWN:
+        if status is ChannelStatus.UNREAD:
             return await self.put_off(run)
         return await self._stop([run], CLOSED[status])
 

@@ -33,7 +33,7 @@ REMIND = timedelta(days=1)
 log = structlog.get_logger(__name__)
 
 
-class MayExist(UserError):
+class IssueUnconfirmed(UserError):
     """Another person's attempt may have created the issue, and their key can't look for it."""
 
     says = (
@@ -156,7 +156,7 @@ class EmojiHandlers:
                 raise
             except BotError as error:
                 job, why = None, reply.wording.sentence(error)
-                if not (recorded or isinstance(error, OutcomeUnknown | MayExist)):
+                if not (recorded or isinstance(error, OutcomeUnknown | IssueUnconfirmed)):
                     job = await self.jobs.save_message(reply, message) if message else None
                     why = f"I didn't create an issue. {why}"
                 await reply.privately_or_later(views.not_created(why, job))
@@ -173,7 +173,7 @@ class EmojiHandlers:
         self, author: Reply, source: Source, message: JSON, since: datetime, number: int | None
     ) -> Created | None:
         """Look up, with their key, the issue of another person's interrupted attempt: `number`, if it was
-        recorded. Raises MayExist if that fails.
+        recorded. Raises IssueUnconfirmed if that fails.
         """
         try:
             if number:
@@ -182,7 +182,7 @@ class EmojiHandlers:
             return await self.creator.find(author.owner, draft, channel, since, source)
         except BotError as error:
             log.warning("attempt not looked up", action="emoji.not_looked_up", error=type(error).__name__)
-            raise MayExist((await author.profile()).name) from error
+            raise IssueUnconfirmed((await author.profile()).name) from error
 
     async def _recorded(self, reply: Reply, number: int) -> Created:
         """The issue that an interrupted attempt created, as it is now. Raises BotError."""

@@ -66,7 +66,7 @@ class FileState(Enum):
     ATTACHING = auto()
     ATTACHED = auto()
     FAILED = auto()  # certainly not attached; can be retried
-    UNSURE = auto()  # it may or may not be attached; a retry checks first
+    UNCONFIRMED = auto()  # it may or may not be attached; a retry checks first
     REFUSED = auto()  # the service doesn't accept it because of its size or type; a retry won't help
     CLAIMED = auto()
     """Another request attached this file to this issue, or with the error InProgress, is doing so now."""
@@ -143,7 +143,7 @@ class Batch:
 SETTLED = {
     FileState.ATTACHED: State.DONE,
     FileState.ATTACHING: State.UNKNOWN,
-    FileState.UNSURE: State.UNKNOWN,
+    FileState.UNCONFIRMED: State.UNKNOWN,
 }
 """Return the claim's state for a file in this state; other claims are freed."""
 
@@ -349,7 +349,7 @@ class Files:
         except (errors.ServiceError, errors.UserError):
             pass
         for file in batch.in_state(FileState.ATTACHING):
-            file.end(FileState.UNSURE)
+            file.end(FileState.UNCONFIRMED)
 
     async def _match_attachments(self, session: Session, number: int, batch: Batch) -> None:
         """Match the files with the issue's attachments; does nothing if the issue can't be read."""

@@ -155,7 +155,7 @@ class FileJobs:
         failed ones.
         """
         job = job or FileSelection(files=())
-        retryable = batch.in_state(FileState.FAILED, FileState.UNSURE)
+        retryable = batch.in_state(FileState.FAILED, FileState.UNCONFIRMED)
         settled = [file for file in batch.files if file not in retryable]
         rows = (*job.rows, *(views.row(number, file, reply.wording) for file in settled))
         retry = None

@@ -33,7 +33,7 @@ CREATE = "Create issue with files"
 ICONS = {
     FileState.WAITING: "white_circle",
     FileState.UPLOADING: "arrow_up",
-    FileState.UNSURE: "grey_question",
+    FileState.UNCONFIRMED: "grey_question",
     **dict.fromkeys((FileState.FAILED, FileState.REFUSED, FileState.CLAIMED), "x"),
 }
 """What stands beside a file's name; a check mark beside the others."""
@@ -181,7 +181,7 @@ def _line(number: int, file: BatchFile, wording: Wording) -> str:
             description = file.attachment.description if file.attachment else file.request.description
             about = f" · {line(description)}" if description else ""
             return f":white_check_mark: {name} attached{about}"
-        case FileState.UNSURE, _:
+        case FileState.UNCONFIRMED, _:
             return f":grey_question: {name} may not be attached. “Retry” checks before it uploads again."
         case FileState.CLAIMED, None:
             return f":x: {name} was already attached to #{number}. Check the issue."

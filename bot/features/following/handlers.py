@@ -175,7 +175,7 @@ class FollowHandlers:
 
 
 def _not_followed(number: int, why: PostOutcome) -> UserError:
-    if why is PostOutcome.UNSURE:
+    if why is PostOutcome.UNCONFIRMED:
         return UserError("Slack didn't confirm the post. Check the thread before you try again.")
     return UserError("#{number} can't be followed here: {why}.", number=number, why=NOT_ANNOUNCED[why])
 

@@ -151,10 +151,11 @@ class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
             case outcomes.Absent():
                 await self._jobs.end_request(item.job)
                 return replace(item, job=replace(item.job, tried_at=None))
-            case outcomes.Unsure():
-                await self.poster.posts.tell(item.owner, views.unsure(item.followed, self.poster.wording))
+            case outcomes.Unconfirmed():
+                message = views.unconfirmed(item.followed, self.poster.wording)
+                await self.poster.posts.tell(item.owner, message)
                 if line.is_post:
-                    await self._following.end([item.followed], "post unsure")
+                    await self._following.end([item.followed], "post unconfirmed")
                     return Done()
         return await self._added(item, line, outcome.ts if isinstance(outcome, outcomes.Posted) else "")
 
@@ -173,7 +174,7 @@ class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
         """Update an issue's post, or stop following the issue."""
         one, snapshot = item.followed, content
         status = await self.poster.channel_status(one.owner, one.channel_id)
-        if status is ChannelStatus.UNKNOWN:
+        if status is ChannelStatus.UNREAD:
             return await self.put_off(item)
         if why := _why_not(one, snapshot, status):
             await self._following.end([one], why)

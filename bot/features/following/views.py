@@ -153,7 +153,7 @@ def changes_line(snapshot: IssueSnapshot, told_to: int) -> Message:
     return Message(text, (section(text),))
 
 
-def unsure(followed: Followed, wording: Wording) -> Message:
+def unconfirmed(followed: Followed, wording: Wording) -> Message:
     """Tells a follower that Slack didn't confirm a line of a thread, or a live feed's post."""
     number = link(wording.url(followed.issue_id), f"#{followed.issue_id}")
     what = f"an update about {number} in a thread" if followed.ts else f"the live feed's post about {number}"

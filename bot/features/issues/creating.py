@@ -82,7 +82,7 @@ class IssueCreator:
         owner: Owner,
         draft: fields.Draft,
         channel: Channel | None,
-        attempted_at: datetime | None = None,
+        tried_at: datetime | None = None,
         *,
         source: Source | None = None,
         upload: Upload | None = None,
@@ -91,7 +91,7 @@ class IssueCreator:
     ) -> Created:
         """Create the issue once, and record who created it, and from which message (`source`).
 
-        `attempted_at` is when an earlier attempt at the same draft ended with an unknown outcome: then the
+        `tried_at` is when an earlier attempt at the same draft began whose outcome is unknown: then the
         service is searched for the issue first. `upload` sends the files once the rest is resolved. `similar`
         looks for issues like it meanwhile, and for an issue to be `announced`, who can see it is read, too.
 
@@ -107,7 +107,7 @@ class IssueCreator:
         beside = [task for task in (looking, reading) if task]
 
         try:
-            issue = await self._once(session, new, attempted_at, upload)
+            issue = await self._once(session, new, tried_at, upload)
             if beside:
                 await asyncio.wait(beside, timeout=MEANWHILE_SECONDS)
         except Refused as error:
@@ -198,11 +198,11 @@ class IssueCreator:
         return refused
 
     async def _once(
-        self, session: Session, new: NewIssue, attempted_at: datetime | None, upload: Upload | None
+        self, session: Session, new: NewIssue, tried_at: datetime | None, upload: Upload | None
     ) -> Issue:
         """Create the issue. If the response is lost, look for it. Raises OutcomeUnknown if it isn't found."""
-        if attempted_at:
-            if issue := await self._find_own(session, new, attempted_at):
+        if tried_at:
+            if issue := await self._find_own(session, new, tried_at):
                 return issue
             session = await self.access.accounts.reverified(session)
         if upload and (uploads := await upload(session)):

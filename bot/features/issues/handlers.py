@@ -106,7 +106,7 @@ class IssueHandlers:
             return (await reply.post(post, may_post))[0]
 
         announced = await reply.announce_once(twice, announce)
-        if announced is PostOutcome.UNSURE:
+        if announced is PostOutcome.UNCONFIRMED:
             raise UserError(
                 "Slack didn't confirm that #{number} was shared. Check the channel before you try again.",
                 number=number,
@@ -214,13 +214,13 @@ class IssueHandlers:
 
     @staticmethod
     async def announced_since(reply: Reply, number: int, since: datetime) -> Announcement | None:
-        """What an interrupted attempt has announced in the thread, if anything; unsure if Slack can't say."""
+        """What a lost attempt announced in the thread, if anything; UNCONFIRMED if Slack can't tell."""
         root, oldest = reply.place.thread_ts or "", str((since - CLOCK_SKEW).timestamp())
         about: JSON = {"channel": reply.place.channel_id or "", "ts": root, "oldest": oldest, "limit": READ}
         try:
             answer = await reply.slack.conversations_replies(**about)
         except SLACK_FAILED:
-            return PostOutcome.UNSURE, None
+            return PostOutcome.UNCONFIRMED, None
         for message in answer.get("messages") or ():
             own = message.get("bot_id") and message["ts"] != root
             if own and issue_named(text_of(message), reply.wording.base_url) == number:

@@ -204,7 +204,7 @@ class CreateFormHandlers:
         if errors:
             return FormResult(errors=errors)
 
-        batch = new_batch(reply.attempted_at)
+        batch = new_batch(reply.tried_at)
         included = await self.inclusion.included(reply, form, draft.description)
         draft = draft.described(included.description)
         reply.progress = lambda: progress(batch, f"Creating the issue in {reply.wording.service}…")
@@ -215,7 +215,7 @@ class CreateFormHandlers:
                 reply.owner,
                 draft,
                 reply.channel,
-                reply.attempted_at,
+                reply.tried_at,
                 source=metadata.source,
                 upload=(lambda session: self.files.upload(session, batch)) if batch.files else None,
                 announced=reply.place.channel_id is not None and not reply.place.direct,

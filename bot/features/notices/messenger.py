@@ -115,7 +115,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
                 return later
             case outcomes.Posted():
                 await self._posts.jobs.end_request(item.job, self._told(item, item.job.sending))
-            case outcomes.Unsure():
+            case outcomes.Unconfirmed():
                 return replace(item, repeated=True)
         return replace(item, job=replace(item.job, tried_at=None))
 

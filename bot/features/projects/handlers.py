@@ -24,7 +24,7 @@ from bot.slack.surfaces.view import Metadata
 class ProjectMetadata(Metadata):
     """Of the form for a new project: when an attempt began whose outcome is unknown."""
 
-    attempted_at: AwareDatetime | None = None
+    tried_at: AwareDatetime | None = None
 
 
 class ProjectHandlers:
@@ -107,9 +107,9 @@ class ProjectHandlers:
 
         started = datetime.now(UTC)
         try:
-            project = await self.projects.create(reply.owner, draft, metadata.attempted_at)
+            project = await self.projects.create(reply.owner, draft, metadata.tried_at)
         except OutcomeUnknown as error:
-            later = metadata.model_copy(update={"attempted_at": metadata.attempted_at or started})
+            later = metadata.model_copy(update={"tried_at": metadata.tried_at or started})
             return FormResult.again(view, reply.wording.sentence(error), later.dump())
         created = views.created(project, reply.wording, offer=reply.channel is not None)
         return FormResult(then=partial(reply.privately, created))

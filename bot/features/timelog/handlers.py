@@ -141,7 +141,7 @@ class TimelogHandlers:
             await reply.privately(views.long_day(long, await reply.today(), saved))
         except OutcomeUnknown as error:
             again = await reply.save(views.FillTimeForm(time=time))
-            await reply.privately(views.unknown(reply.wording, time, error, again))
+            await reply.privately(views.unconfirmed(reply.wording, time, error, again))
         else:
             reply.fallback = None  # the form would log it again
             return logged
@@ -285,7 +285,7 @@ class TimelogHandlers:
         except OutcomeUnknown as error:
             # The time may be logged, and only the user can look, so the form isn't left open.
             saved = await reply.save(views.FillTimeForm(time=time))
-            return FormResult.notice("Not confirmed", views.unknown(reply.wording, time, error, saved))
+            return FormResult.notice("Not confirmed", views.unconfirmed(reply.wording, time, error, saved))
 
         reply.committed = True
         if reply.place.channel_id:
@@ -322,7 +322,7 @@ class TimelogHandlers:
         message = views.announced(spent, reply.wording, (await reply.profile()).name, place.thread_ts)
         may_post = partial(self.publicity.may_post, reply.owner, exposure, agreed)
         announced, ts = await reply.post(message, may_post)
-        posted = announced in (PostOutcome.YES, PostOutcome.UNSURE)
+        posted = announced in (PostOutcome.YES, PostOutcome.UNCONFIRMED)
         if posted and place.channel_id and isinstance(spent, Entry):
             await self.timelog.posted(reply.owner, spent, EntryPost(place.channel_id, ts, place.thread_ts))
         return announced

@@ -327,7 +327,7 @@ def day_ahead(ahead: LogTimeAnyway, today: LogTimeToday | None) -> Message:
     return Message(text, (section(text), actions([*below, edit])))
 
 
-def unknown(wording: Wording, time: TimeToLog, error: OutcomeUnknown, again: FillTimeForm) -> Message:
+def unconfirmed(wording: Wording, time: TimeToLog, error: OutcomeUnknown, again: FillTimeForm) -> Message:
     """The reply when it isn't known whether the time was logged."""
     text = f":warning: {prose(wording.sentence(error))}"
     comment = f" · {line(time.comment, COMMENT_LENGTH)}" if time.comment else ""

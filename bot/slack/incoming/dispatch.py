@@ -316,7 +316,7 @@ class Dispatch(AsyncMiddleware):
                 claim = replace(claim, tried_at=None)
                 if not warned:
                     raise Interrupted
-            reply.attempted_at = claim.tried_at
+            reply.tried_at = claim.tried_at
             yield
         except (asyncio.CancelledError, OutcomeUnknown):
             state = State.UNKNOWN if looks else None

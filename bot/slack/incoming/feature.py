@@ -33,7 +33,7 @@ class Form:
 
     `doing` is plain text with `{service}` for the service's name. A form acts once however often it is
     submitted, unless it is `repeatable`. One that `looks` does what an earlier submission, lost in a crash,
-    may have done: it looks that up first (`Reply.attempted_at`).
+    may have done: it looks that up first (`Reply.tried_at`).
     """
 
     submit: Submit

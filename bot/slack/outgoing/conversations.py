@@ -53,7 +53,7 @@ class Conversation:
         if self.archived or not self.has_bot:
             return ChannelStatus.GONE
         if self.shared is None:
-            return ChannelStatus.UNKNOWN
+            return ChannelStatus.UNREAD
         return ChannelStatus.SHARED if self.shared else ChannelStatus.OPEN
 
 
@@ -109,7 +109,7 @@ class Conversations:
             log.info("channel not read", action="channel.not_read", error=why(error))
             shared = None
         if shared is None:
-            return PostOutcome.UNKNOWN
+            return PostOutcome.AUDIENCE_UNREAD
         return PostOutcome.SHARED if shared else None
 
     async def status(self, owner: Owner, channel_id: str) -> ChannelStatus:
@@ -124,7 +124,7 @@ class Conversations:
             return (await conversation(await self._workspaces.of(owner), channel_id)).status
         except SLACK_FAILED as error:
             log.info("channel not read", action="channel.not_read", error=why(error))
-            return ChannelStatus.GONE if failure(error) is Failure.GONE else ChannelStatus.UNKNOWN
+            return ChannelStatus.GONE if failure(error) is Failure.GONE else ChannelStatus.UNREAD
 
     async def _list(self, owner: Owner) -> Mapping[str, ChannelStatus]:
         listed: dict[str, ChannelStatus] = {}
@@ -135,4 +135,4 @@ class Conversations:
                     listed[channel["id"]] = Conversation.of(channel).status
         except SLACK_FAILED as error:  # those not listed are read one by one
             log.info("conversations not listed", action="channels.not_listed", error=why(error))
-        return {channel: status for channel, status in listed.items() if status is not ChannelStatus.UNKNOWN}
+        return {channel: status for channel, status in listed.items() if status is not ChannelStatus.UNREAD}

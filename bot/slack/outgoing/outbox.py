@@ -90,7 +90,7 @@ class Outbox:
             async with turns.turn(method, post.channel_id, due_at):
                 if not _is_direct(post):
                     status = await self._conversations.status(post.owner, post.channel_id)
-                    if status is ChannelStatus.UNKNOWN:
+                    if status is ChannelStatus.UNREAD:
                         return outcomes.Delayed(self._retry)
                     if status is not ChannelStatus.OPEN:
                         return outcomes.PostRefused(status)

@@ -8,7 +8,7 @@ class ChannelStatus(Enum):
     OPEN = "open"
     GONE = "gone"  # archived, deleted, or the bot is not in it
     SHARED = "shared"  # people outside the company are in it
-    UNKNOWN = "unknown"  # Slack doesn't tell at the moment
+    UNREAD = "not read"  # Slack doesn't tell at the moment
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Delayed:
     seconds: float
 
 
-class Unsure:
-    """The message may have been posted."""
+class Unconfirmed:
+    """Slack didn't confirm the message, which may have been posted."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Hidden:
     """The message can't be looked up, now or later."""
 
 
-DeliveryOutcome = Posted | PostRefused | Delayed | Unsure
+DeliveryOutcome = Posted | PostRefused | Delayed | Unconfirmed
 PostLookup = Posted | Absent | Hidden | Unfinished
 
 
@@ -63,9 +63,9 @@ class PostOutcome(Enum):
     SHARED = "outsiders read the channel"
     ELSEWHERE = "the user isn't in the conversation"
     HIDDEN = "not everyone can see it in the service"
-    UNKNOWN = "the audience is unknown"
+    AUDIENCE_UNREAD = "Slack doesn't tell who reads the channel"
     FAILED = "refused"
-    UNSURE = "not confirmed"
+    UNCONFIRMED = "not confirmed"
 
 
 NOT_ANNOUNCED = {
@@ -73,17 +73,17 @@ NOT_ANNOUNCED = {
     PostOutcome.SHARED: "this channel is shared with people outside your company",
     PostOutcome.ELSEWHERE: "you aren't in that conversation. Join it to post there",
     PostOutcome.HIDDEN: "the project isn't public, and others here may not have access to it",
-    PostOutcome.UNKNOWN: (
+    PostOutcome.AUDIENCE_UNREAD: (
         "I can't see who's in this channel. Invite me with `/invite @Issue Bot` to post here"
     ),
     PostOutcome.FAILED: "Slack rejected the post. Check who can post in this channel",
-    PostOutcome.UNSURE: "Slack didn't confirm the post. Check the channel before you try again",
+    PostOutcome.UNCONFIRMED: "Slack didn't confirm the post. Check the channel before you try again",
 }
 """Why something wasn't announced; each ends a sentence."""
 
 
 def not_posted(why: PostOutcome) -> str:
     """Why a reply wasn't announced, or may not have been."""
-    if why is PostOutcome.UNSURE:
+    if why is PostOutcome.UNCONFIRMED:
         return "Slack didn't confirm the post. Check the channel before you share this again."
     return f"I didn't post this because {NOT_ANNOUNCED[why]}."

@@ -28,7 +28,7 @@ from bot.slack.outgoing.outcomes import (
     Posted,
     PostOutcome,
     PostRefused,
-    Unsure,
+    Unconfirmed,
 )
 from bot.slack.surfaces.blocks import (
     JSON,
@@ -137,7 +137,7 @@ def outcome_of(error: BaseException, retry: float) -> DeliveryOutcome:
             seconds = retry_after(error, retry)
             return Delayed(retry if seconds is None else seconds)
         case Failure.UNKNOWN:
-            return Unsure()
+            return Unconfirmed()
         case Failure.GONE:
             return PostRefused(ChannelStatus.GONE, reason(error))
     return PostRefused(error=reason(error))
@@ -322,14 +322,14 @@ async def publicly(
             return PostOutcome.YES, ts
         case PostRefused(error=code) if code in NO_ACCESS:
             if place.thread_ts is not None or _slack_url(slack, place) is None:
-                return PostOutcome.UNKNOWN, None
+                return PostOutcome.AUDIENCE_UNREAD, None
             in_channel: JSON = {"response_type": "in_channel", "replace_original": False}
             status = await _respond(slack, place, message.as_arguments() | in_channel)
             if status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                return PostOutcome.UNSURE, None
+                return PostOutcome.UNCONFIRMED, None
             return (PostOutcome.YES if status == HTTPStatus.OK else PostOutcome.FAILED), None
-        case Unsure():
-            return PostOutcome.UNSURE, None
+        case Unconfirmed():
+            return PostOutcome.UNCONFIRMED, None
     return PostOutcome.FAILED, None
 
 

@@ -127,7 +127,7 @@ class Reply:
     answered: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     acknowledgement: Acknowledgement | None = field(default=None, init=False)
     """What Slack waits for after a form was submitted."""
-    attempted_at: datetime | None = field(default=None, init=False)
+    tried_at: datetime | None = field(default=None, init=False)
     """When an earlier submission of this form began that may have succeeded."""
     committed: bool = field(default=False, init=False)
     """Set once a form's write succeeded: the form must not act again, whatever fails after that."""
@@ -308,7 +308,7 @@ class Reply:
         state: State | None = None
         try:
             announced = await announce()
-            if announced in (PostOutcome.YES, PostOutcome.UNSURE):
+            if announced in (PostOutcome.YES, PostOutcome.UNCONFIRMED):
                 state = State.DONE
         except asyncio.CancelledError:
             state = State.UNKNOWN

@@ -27,7 +27,7 @@ LOOKS_FOR = timedelta(days=1)
 HIDDEN_AGAIN = 1800.0  # seconds until the bot reads an unreadable conversation again
 MAY_BE_REPEATED = "You may have already received this message, because Slack didn't confirm it."
 
-LookUp = outcomes.Posted | outcomes.Absent | outcomes.Unsure | Later
+LookUp = outcomes.Posted | outcomes.Absent | outcomes.Unconfirmed | Later
 
 log = structlog.get_logger(__name__)
 
@@ -64,12 +64,12 @@ class StoredPosts:
         outcome = await self.look_up(job, post)
         if isinstance(outcome, outcomes.Posted | Later):
             return outcome
-        repeated = isinstance(outcome, outcomes.Unsure)
+        repeated = isinstance(outcome, outcomes.Unconfirmed)
         return await self.post(job, post, ready, sending=sending, repeated=repeated)
 
     async def look_up(self, job: Job, post: Post) -> LookUp:
-        """Whether an earlier attempt posted a job's message: Later while that is unknown, and Unsure once it
-        has been unknown for a day.
+        """Whether an earlier attempt posted a job's message: Later while that is unknown, and Unconfirmed
+        once it has been unknown for a day.
         """
         if job.tried_at is None:
             return outcomes.Absent()
@@ -78,7 +78,7 @@ class StoredPosts:
             case outcomes.Posted() | outcomes.Absent() as lookup:
                 return lookup
             case _ if job.unknown_for >= LOOKS_FOR:
-                return outcomes.Unsure()
+                return outcomes.Unconfirmed()
             case outcomes.Unfinished(seconds, searched_to):
                 return Later(seconds, searched_to=searched_to)
         return Later(HIDDEN_AGAIN)
@@ -106,9 +106,9 @@ class StoredPosts:
         match outcome:
             case outcomes.Delayed(seconds):
                 return job.later(max(seconds, self.delays.background_retry), unknown=repeated)
-            case outcomes.Unsure() if not repeated:
+            case outcomes.Unconfirmed() if not repeated:
                 return job.later(self.timings.look_up_after)
-            case outcomes.Unsure() | outcomes.PostRefused():
+            case outcomes.Unconfirmed() | outcomes.PostRefused():
                 log.warning("message not sent", action="stored.not_sent", outcome=type(outcome).__name__)
         return outcome
 

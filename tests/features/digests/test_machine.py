@@ -198,8 +198,8 @@ class Machine(RuleBasedStateMachine):
         for number, issues in self.expected.items():
             covered = self.digests.covered(number)
             sent = {issue for post in self.digests.sent() if post.digest == number for issue in post.issues}
-            unsure = (sent | self.killed_with) & self.hidden_with  # what may be posted isn't repeated
-            missed = issues - covered - unsure
+            unconfirmed = (sent | self.killed_with) & self.hidden_with  # what may be posted isn't repeated
+            missed = issues - covered - unconfirmed
             assert not missed, f"digest {number} never posted {missed}"
             assert covered <= issues
 

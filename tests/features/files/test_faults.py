@@ -128,7 +128,7 @@ async def test_closed_form_moves_progress_to_a_message(ana: Person, wire: Wire, 
 @pytest.mark.parametrize(
     "case", ["own, lost", "own", "another's", "another's, unlinked since", "another's, lost"]
 )
-async def test_an_unsure_file_is_looked_up_as_its_sender(
+async def test_an_unconfirmed_file_is_looked_up_as_its_sender(
     office: Office, ana: Person, wire: Wire, service: Tracker, case: str
 ) -> None:
     message, chris = await shared(ana, ("a.log", b"1"), text=f"For #{NUMBER}"), Person(office, IDS["chris"])
