@@ -26,11 +26,12 @@ from bot.config import Settings, ignore_proxies
 from bot.features import build
 from bot.features.accounts.handlers import AccountHandlers
 from bot.features.parts import Parts
-from bot.jobs import PeriodicJob, PeriodicJobs
 from bot.service.client import Client
+from bot.slack.incoming.deliveries import REQUEST
 from bot.slack.incoming.dispatch import Dispatch, bolt_app
-from bot.slack.incoming.failures import REQUEST, CrashRecovery, Failures
+from bot.slack.incoming.failures import Failures
 from bot.slack.incoming.http import PendingRequests, Readiness, Web
+from bot.slack.incoming.recovery import CrashRecovery
 from bot.slack.incoming.socket_mode import SocketMode
 from bot.slack.outgoing.conversations import Conversations
 from bot.slack.outgoing.outbox import Outbox
@@ -44,7 +45,7 @@ from bot.store.database import Database, DatabaseUnavailableError
 from bot.store.store import Store
 from bot.store.tables import NOW
 from bot.store.vault import Vault
-from bot.tasks import Tasks
+from bot.tasks import PeriodicJob, PeriodicJobs, Tasks
 from bot.timings import DEFAULT, Delays, Timings
 from bot.worker import Worker
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from sqlalchemy import func, select
 
-from bot.slack.incoming.failures import REQUEST
+from bot.slack.incoming.deliveries import REQUEST
 from bot.slack.incoming.payload import parse
 from bot.store.tables import JobRow
 from bot.timings import Delays

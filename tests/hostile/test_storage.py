@@ -11,7 +11,7 @@ from sqlalchemy import select, text, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from bot.app import Bot
-from bot.slack.incoming.failures import REQUEST
+from bot.slack.incoming.deliveries import REQUEST
 from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.store.tables import JobRow, LinkRow, SavedInputRow, Table

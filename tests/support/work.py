@@ -6,7 +6,7 @@ from typing import Protocol
 from sqlalchemy import func, select
 
 from bot.app import Bot
-from bot.slack.incoming.failures import REQUEST
+from bot.slack.incoming.deliveries import REQUEST
 from bot.store.claims import State
 from bot.store.tables import JobRow
 from tests.support.clock import SetClock

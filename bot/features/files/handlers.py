@@ -19,8 +19,8 @@ from bot.features.issues.publicity import Publicity
 from bot.features.issues.views import this_message
 from bot.features.parts import Parts
 from bot.service.models import Issue
-from bot.slack.incoming.failures import finish, follow
 from bot.slack.incoming.feature import Feature, Form
+from bot.slack.incoming.form_results import finish, follow
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms

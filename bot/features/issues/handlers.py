@@ -23,8 +23,8 @@ from bot.features.issues.publicity import Exposure, Publicity
 from bot.features.parts import Parts
 from bot.service.conventions import CLOCK_SKEW
 from bot.service.models import Issue
-from bot.slack.incoming.failures import log_if_undelivered
 from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.measurement import log_if_undelivered
 from bot.slack.outgoing.messages import DELETED
 from bot.slack.outgoing.outcomes import NOT_ANNOUNCED, PostOutcome, not_posted
 from bot.slack.outgoing.replies import Reply

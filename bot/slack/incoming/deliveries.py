@@ -1,15 +1,20 @@
-"""Slack's deliveries: how to recognize a repetition (docs/slack.md, Delivery), and which are complete."""
+"""Slack's deliveries: recognizes a repetition (docs/slack.md, Delivery), keeps a person's messages in order,
+and records which deliveries are complete.
+"""
 
 import asyncio
 import hashlib
 import json
 import secrets
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from weakref import WeakValueDictionary
 
 import structlog
 from slack_bolt.response import BoltResponse
 
 from bot.errors import UserError
-from bot.slack.incoming.failures import REQUEST, log_if_undelivered
+from bot.slack.incoming.measurement import log_if_undelivered
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import sentence
 from bot.slack.surfaces.drafts import saveable
@@ -26,6 +31,13 @@ from bot.slack.surfaces.interaction import (
 )
 from bot.store.claims import Claim, Claims
 from bot.store.jobs import Jobs
+from bot.store.owner import Owner
+
+REQUEST = "request"
+"""The kind of job that a delivery is while a person waits for it: its content is their request, so that
+another process can notify them if this one crashes. That is the owner's name, the installation that it came
+to, and the parts of Slack's payload that are needed to reply to it.
+"""
 
 UNCLAIMED_EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_revoked", "user_change"})
 """Events that look the same the next time they happen; handling a repetition does no harm."""
@@ -177,3 +189,29 @@ def submitted_before() -> UserError:
     return UserError(
         "You already submitted this form. Check whether it went through before you submit another."
     )
+
+
+class PersonLocks:
+    """Handles each person's messages one after the other, in the order in which they arrived."""
+
+    def __init__(self) -> None:
+        self._arriving: WeakValueDictionary[Owner, asyncio.Lock] = WeakValueDictionary()
+        self._handling: WeakValueDictionary[Owner, asyncio.Lock] = WeakValueDictionary()
+
+    def arriving(self, owner: Owner) -> asyncio.Lock:
+        """Held from a message's arrival until it waits for its turn, so that no later one overtakes it."""
+        return self._arriving.setdefault(owner, asyncio.Lock())
+
+    @asynccontextmanager
+    async def turn(self, owner: Owner, seconds: float) -> AsyncIterator[None]:
+        """A message's turn. Raises UserError if the ones before it take longer than these seconds."""
+        lock = self._handling.setdefault(owner, asyncio.Lock())
+        async with AsyncExitStack() as stack:
+            try:
+                async with asyncio.timeout(seconds):
+                    await stack.enter_async_context(lock)
+            except TimeoutError:
+                raise UserError(
+                    "I'm still answering your earlier messages. Send this one again when I've caught up."
+                ) from None
+            yield

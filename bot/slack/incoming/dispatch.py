@@ -26,21 +26,14 @@ from bot.slack.incoming.deliveries import (
     RESUMED_EVENTS,
     RETRIED_EVENTS,
     Deliveries,
+    PersonLocks,
     delivery_key,
     submitted_before,
 )
-from bot.slack.incoming.failures import (
-    UNEXPECTED,
-    Failures,
-    canceled,
-    finish,
-    follow,
-    log_failure,
-    log_if_undelivered,
-    measured,
-)
+from bot.slack.incoming.failures import Failures
 from bot.slack.incoming.feature import Feature, Form, Interrupted, merged
-from bot.slack.incoming.turns import PersonLocks
+from bot.slack.incoming.form_results import finish, follow
+from bot.slack.incoming.measurement import UNEXPECTED, log_failure, log_if_undelivered, measured
 from bot.slack.outgoing.replies import Acknowledgement, Platform, Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, sentence
@@ -66,7 +59,7 @@ from bot.slack.workspaces.tokens import NOT_INSTALLED_MESSAGE, Workspaces
 from bot.slack.workspaces.web_client import for_team
 from bot.store.claims import Claim, State
 from bot.store.store import Store
-from bot.tasks import Tasks
+from bot.tasks import Tasks, cancel
 from bot.timings import Delays
 
 log = structlog.get_logger(__name__)
@@ -284,7 +277,7 @@ class Dispatch(AsyncMiddleware):
             await finish(reply, result)
             return result
         finally:
-            await canceled(work)
+            await cancel(work)
 
     async def _submit_once(
         self, form: FormSubmission, reply: Reply, handler: Form, claim: Claim | None

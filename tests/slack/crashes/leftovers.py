@@ -7,7 +7,7 @@ from sqlalchemy import literal, select, update
 
 from bot.app import Bot
 from bot.sandbox.people import ANA
-from bot.slack.incoming.failures import REQUEST
+from bot.slack.incoming.deliveries import REQUEST
 from bot.slack.incoming.feature import Interrupted
 from bot.store.owner import Owner
 from bot.store.store import Store

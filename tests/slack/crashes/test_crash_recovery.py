@@ -12,7 +12,7 @@ from bot.errors import InProgress
 from bot.sandbox.people import ANA
 from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace import payloads
-from bot.slack.incoming.failures import REQUEST
+from bot.slack.incoming.deliveries import REQUEST
 from bot.slack.surfaces.drafts import saveable
 from bot.store.jobs import Job
 from bot.store.store import Store

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 import pytest
 from structlog.testing import capture_logs
 
-from bot.jobs import PeriodicJob, PeriodicJobs
+from bot.tasks import PeriodicJob, PeriodicJobs
 from tests.support.reading import until_so
 
 INTERVAL = 0.02
