@@ -137,16 +137,17 @@ ROW = 5  # how many buttons a row has at most
 
 
 def rows(buttons: Iterable[Element], block_id: str | None = None) -> list[Block]:
-    """Return the buttons in rows of at most five, where each action occurs once, as Slack requires.
+    """Return the buttons in rows of at most five; the first has the `block_id`.
 
-    The first row has the `block_id`.
+    Slack wants different IDs in a row, so a repeated one has a number behind it, which `interaction.read`
+    leaves out.
     """
     rows: list[list[Element]] = []
     for one in buttons:
-        taken = {other["action_id"] for other in rows[-1]} if rows else set()
-        if not rows or one["action_id"] in taken or len(rows[-1]) == ROW:
+        if not rows or len(rows[-1]) == ROW:
             rows.append([])
-        rows[-1].append(one)
+        alike = sum(other["action_id"].partition(":")[0] == one["action_id"] for other in rows[-1])
+        rows[-1].append(one | {"action_id": f"{one['action_id']}:{alike}"} if alike else one)
     return [actions(row, None if n else block_id) for n, row in enumerate(rows)]
 
 

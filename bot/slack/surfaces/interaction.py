@@ -316,7 +316,8 @@ def read(body: JSON) -> Interaction | None:
             return Shortcut(name=str(body["callback_id"]), message=message, **common)
         case {"type": "block_actions"}:
             action = body["actions"][0]
-            name, carried = str(action["action_id"]), (action.get("selected_option") or action).get("value")
+            name = str(action["action_id"]).partition(":")[0]
+            carried = (action.get("selected_option") or action).get("value")
             if name == MENU:
                 name, _, carried = str(carried).partition(" ")
             if (boxes := action.get("selected_options")) is not None:
