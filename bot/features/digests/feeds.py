@@ -23,7 +23,7 @@ from bot.features.parts import Parts
 from bot.service.models import Issue
 from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus, PostOutcome
-from bot.slack.outgoing.replies import MayPost, Reply
+from bot.slack.outgoing.replies import Reply, WhyNotShow
 from bot.slack.surfaces.blocks import Message
 from bot.store.digests import Digest, Pause
 from bot.store.followed import Followed
@@ -104,7 +104,7 @@ class FeedAnnouncer:
     parts: Parts
 
     async def announce(
-        self, reply: Reply, issue: Issue, message: Message, may_post: MayPost
+        self, reply: Reply, issue: Issue, message: Message, why_not_show: WhyNotShow
     ) -> PostOutcome | None:
         """Post it for the live feed where it was created; None if no live feed there has such issues.
 
@@ -126,7 +126,9 @@ class FeedAnnouncer:
         line = ThreadLine.posting(followed, "announced")  # in other words, which the next update replaces
 
         async def ready() -> Message | None:
-            return message if await may_post() else None
+            nonlocal why_not
+            why_not = await why_not_show()
+            return None if why_not else message
 
         # The feed posts it in the channel itself, as what it has found but not posted yet.
         to_feed = Done([store.followed.recording(followed, thread_ts="")])
@@ -143,7 +145,7 @@ class FeedAnnouncer:
                 case outcomes.PostRefused(status):
                     outcome, why_not = to_feed, REFUSED.get(status, PostOutcome.FAILED)
                 case None:
-                    outcome, why_not = to_feed, PostOutcome.HIDDEN
+                    outcome, why_not = to_feed, why_not or PostOutcome.HIDDEN
         finally:
             await store.jobs.settle(job, outcome)
         return why_not or PostOutcome.YES

@@ -111,7 +111,7 @@ class FollowHandlers:
             by = (await reply.profile()).name
             post = views.post(snapshot, reply.wording, by, stop, direct=place.direct)
             announced, ts = await reply.at(Destination(place.channel_id, place.ts or None)).post(
-                post, partial(self._may_post, reply.owner, snapshot, place, agreed)
+                post, partial(self._why_not_show, reply.owner, snapshot, place, agreed)
             )
             return announced
 
@@ -124,10 +124,10 @@ class FollowHandlers:
             if place.channel_id != reply.place.channel_id:
                 await reply.privately(views.followed(followed, already=False))
 
-    async def _may_post(
+    async def _why_not_show(
         self, owner: Owner, snapshot: IssueSnapshot, place: ThreadPlace, agreed: int | None
-    ) -> bool:
-        return place.direct or await self.publicity.may_post(owner, snapshot.exposure, agreed)
+    ) -> PostOutcome | None:
+        return None if place.direct else await self.publicity.why_not_show(owner, snapshot.exposure, agreed)
 
     async def _follow_in_post(
         self, press: ButtonPress[FollowIssue], reply: Reply, snapshot: IssueSnapshot, place: ThreadPlace
@@ -140,8 +140,8 @@ class FollowHandlers:
         stop = StopFollowing(issue=snapshot.issue.id, created=created)
         message = await built(reply.slack, reply.platform, poster, snapshot, stop, direct=place.direct)
         agreed = press.button.agreed
-        if not await self._may_post(owner, snapshot, place, agreed):
-            raise _not_followed(snapshot.issue.id, PostOutcome.HIDDEN)
+        if why_not := await self._why_not_show(owner, snapshot, place, agreed):
+            raise _not_followed(snapshot.issue.id, why_not)
         await self.following.start(
             owner, snapshot, place, ts, agreed=agreed, posted_by=poster.user_id, created=created
         )

@@ -137,7 +137,9 @@ class ThreadPoster:
                 return False
             snapshot = now
         agreed = followed.agreed_project
-        return followed.direct or await self.publicity.may_post(followed.owner, snapshot.exposure, agreed)
+        if followed.direct:
+            return True
+        return await self.publicity.why_not_show(followed.owner, snapshot.exposure, agreed) is None
 
 
 def line_post(followed: Followed, line: ThreadLine) -> Post:

@@ -102,8 +102,8 @@ class IssueHandlers:
             follow = FollowIssue(issue=number) if reply.place.thread_ts else None
             does = f"{(await reply.profile()).name} shared"
             post = views.posted(does, issue, reply.wording, mention, follow)
-            may_post = partial(self.publicity.may_post, reply.owner, exposure, agreed)
-            return (await reply.post(post, may_post))[0]
+            why_not_show = partial(self.publicity.why_not_show, reply.owner, exposure, agreed)
+            return (await reply.post(post, why_not_show))[0]
 
         announced = await reply.announce_once(twice, announce)
         if announced is PostOutcome.UNCONFIRMED:
@@ -184,21 +184,21 @@ class IssueHandlers:
             return None
         if reply.place.direct:
             return PostOutcome.NOWHERE
-        return await reply.why_not_post() or (PostOutcome.HIDDEN if made.exposure.hidden else PostOutcome.YES)
+        return await reply.why_not_post() or made.exposure.hidden or PostOutcome.YES
 
     async def _announce(
         self, reply: Reply, made: Created, *, followed: bool
     ) -> tuple[PostOutcome, str | None]:
         issue, does = made.issue, f"{(await reply.profile()).name} created"
-        may_post = partial(self.publicity.may_post, reply.owner, made.exposure)
+        why_not_show = partial(self.publicity.why_not_show, reply.owner, made.exposure)
         kept = views.posted(
             does, issue, reply.wording, made.mention, StopFollowing(issue=issue.id, created=True)
         )
-        if live := await reply.platform.announce_live(reply, issue, kept, may_post):
+        if live := await reply.platform.announce_live(reply, issue, kept, why_not_show):
             return live, None
         follow = FollowIssue(issue=issue.id, created=True) if reply.place.thread_ts else None
         post = kept if followed else views.posted(does, issue, reply.wording, made.mention, follow)
-        return await reply.post(post, may_post)
+        return await reply.post(post, why_not_show)
 
     async def announce_action(self, reply: Reply, exposure: Exposure, did: str) -> PostOutcome | None:
         """Post where the user asked that they `did` something to an issue (mrkdwn), if everyone can see it.
@@ -210,7 +210,7 @@ class IssueHandlers:
             return None
         did = f"{line((await reply.profile()).name)} {did}"
         post = views.action_post(did, issue, reply.wording, reply.place.thread_ts)
-        return (await reply.post(post, partial(self.publicity.may_post, reply.owner, exposure)))[0]
+        return (await reply.post(post, partial(self.publicity.why_not_show, reply.owner, exposure)))[0]
 
     @staticmethod
     async def announced_since(reply: Reply, number: int, since: datetime) -> Announcement | None:

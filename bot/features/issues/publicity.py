@@ -20,6 +20,7 @@ from bot.errors import Forbidden, NotFound, ServiceError, UserError
 from bot.features.issues.issues import Issues
 from bot.service.client import Client
 from bot.service.models import Issue, Project
+from bot.slack.outgoing.outcomes import PostOutcome
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
@@ -58,8 +59,8 @@ async def visible_project(client: Client, session: Session, number: int) -> Proj
 class Exposure:
     """Who can see an issue, or for None what isn't about one, in a project.
 
-    `project` is None if it can't be read. `issue_at` and `read_at` are the monotonic times when the issue and
-    the project were read.
+    `project` is None if the user can't see it, or it is `unread` because the service failed. `issue_at` and
+    `read_at` are the monotonic times when the issue and the project were read.
     """
 
     issue: Issue | None
@@ -67,6 +68,7 @@ class Exposure:
     project: Project | None = None
     issue_at: float = math.inf
     read_at: float = -math.inf
+    unread: bool = False
 
     def may_show(self, agreed: int | None = None) -> bool:
         """As the function, of this issue."""
@@ -74,17 +76,23 @@ class Exposure:
             return False
         return self.project_id == agreed or may_show(self.project, None)
 
+    def why_not_show(self, agreed: int | None = None) -> PostOutcome | None:
+        """Why a channel may not be shown it; None if it may."""
+        if self.may_show(agreed):
+            return None
+        return PostOutcome.PUBLICITY_UNREAD if self.unread else PostOutcome.HIDDEN
+
     @property
-    def hidden(self) -> bool:
-        """Whether it isn't public, as far as its project was read."""
-        return self.read_at > -math.inf and not self.may_show()
+    def hidden(self) -> PostOutcome | None:
+        """Why it isn't public, as far as its project was read; None if it is, or wasn't."""
+        return self.why_not_show() if self.read_at > -math.inf else None
 
     def about(self, issue: Issue) -> "Exposure":
         """Return the exposure of an issue that was just read or created; keeps its project if it was read."""
         now = exposure_of(issue)
         if now.project_id != self.project_id:
             return now
-        return replace(now, project=self.project, read_at=self.read_at)
+        return replace(now, project=self.project, read_at=self.read_at, unread=self.unread)
 
     def asks(self, agreed: int | None) -> bool:
         """Whether a user who `agreed` to that has to be asked before others see it."""
@@ -117,24 +125,28 @@ class Publicity:
             project = await visible_project(self.access.client, session, exposure.project_id)
         return replace(exposure, project=project, read_at=read_at)
 
-    async def may_post(self, owner: Owner, exposure: Exposure, agreed: int | None = None) -> bool:
-        """Whether a channel may see it, called right before the post; reads again whatever is too old."""
+    async def why_not_show(
+        self, owner: Owner, exposure: Exposure, agreed: int | None = None
+    ) -> PostOutcome | None:
+        """Why a channel may not be shown it, called right before the post; None if it may. Reads again
+        whatever is too old.
+        """
         oldest = time.monotonic() - self.access.timings.fresh
         if min(exposure.issue_at, exposure.read_at) >= oldest or not exposure.may_show(exposure.project_id):
-            return exposure.may_show(agreed)
+            return exposure.why_not_show(agreed)
 
         try:
             # A key that no longer works shows what everyone can see: it needs no verification here.
             link = await self.access.store.links.required(owner)
             session = Session(owner, link.key, link.user_id, link.name)
             if exposure.issue is None or exposure.issue_at >= oldest:
-                return (await self.read(session, exposure)).may_show(agreed)
-            return (await self._again(session, exposure, exposure.issue.id)).may_show(agreed)
+                return (await self.read(session, exposure)).why_not_show(agreed)
+            return (await self._again(session, exposure, exposure.issue.id)).why_not_show(agreed)
         except (ServiceError, UserError) as error:
             log.info("publicity not read", action="publicity.not_read", error=type(error).__name__)
         except Exception:  # the work is done by now, only its announcement isn't
             log.exception("publicity not read", action="publicity.not_read")
-        return False
+        return PostOutcome.PUBLICITY_UNREAD
 
     async def _again(self, session: Session, exposure: Exposure, number: int) -> Exposure:
         """Return its current issue and project, read concurrently: the post's turn has come."""
@@ -161,7 +173,7 @@ class Publicity:
         return [each for each in read if each.may_show()]
 
     async def read_or_hidden(self, session: Session, exposure: Exposure) -> Exposure:
-        """Return the result of `read`, or an exposure that shows nothing if the project can't be read."""
+        """Return the result of `read`, or an exposure that shows nothing if the service fails."""
         with suppress(ServiceError):
             return await self.read(session, exposure)
-        return replace(exposure, project=None, read_at=time.monotonic())
+        return replace(exposure, project=None, read_at=time.monotonic(), unread=True)

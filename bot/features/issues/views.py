@@ -197,8 +197,9 @@ def with_reason(
         case _:
             why = not_posted(announced)
     blocks = [*answer.blocks, context(prose(why))]
-    if announced is PostOutcome.HIDDEN:
-        blocks.append(actions([exposing(buttons.ShareIssue(issue=issue.id), issue, public=False)]))
+    if announced in (PostOutcome.HIDDEN, PostOutcome.PUBLICITY_UNREAD):
+        asks = announced is PostOutcome.HIDDEN
+        blocks.append(actions([exposing(buttons.ShareIssue(issue=issue.id), issue, public=not asks)]))
     return Message(answer.text, tuple(blocks))
 
 

@@ -110,7 +110,7 @@ class LinkHandlers:
         counted = await asyncio.gather(*(self.details.comments(reply.owner, number) for number in numbers))
         comments = dict(zip(numbers, counted, strict=True))
         for with_entities in (True, False):
-            exposures = [each for each in exposures if await self.publicity.may_post(reply.owner, each)]
+            exposures = [one for one in exposures if not await self.publicity.why_not_show(reply.owner, one)]
             issues = [each.issue for each in exposures if each.issue]
             if not issues:
                 break

@@ -320,8 +320,8 @@ class TimelogHandlers:
         """Post logged time where the user asked; `agreed` as in `ShareTime`."""
         place = reply.place
         message = views.announced(spent, reply.wording, (await reply.profile()).name, place.thread_ts)
-        may_post = partial(self.publicity.may_post, reply.owner, exposure, agreed)
-        announced, ts = await reply.post(message, may_post)
+        why_not_show = partial(self.publicity.why_not_show, reply.owner, exposure, agreed)
+        announced, ts = await reply.post(message, why_not_show)
         posted = announced in (PostOutcome.YES, PostOutcome.UNCONFIRMED)
         if posted and place.channel_id and isinstance(spent, Entry):
             await self.timelog.posted(reply.owner, spent, EntryPost(place.channel_id, ts, place.thread_ts))
@@ -376,7 +376,7 @@ class TimelogHandlers:
         message = await reply.deletable(announcement)
         if post.ts is None or on.private or blocked:
             return stale
-        if not await self.publicity.may_post(reply.owner, on.exposure):
+        if await self.publicity.why_not_show(reply.owner, on.exposure):
             return stale
         return "" if await posting.update(reply.slack, post.channel_id, post.ts, message) else stale
 

@@ -63,6 +63,7 @@ class PostOutcome(Enum):
     SHARED = "outsiders read the channel"
     ELSEWHERE = "the user isn't in the conversation"
     HIDDEN = "not everyone can see it in the service"
+    PUBLICITY_UNREAD = "the service doesn't tell who can see it"
     AUDIENCE_UNREAD = "Slack doesn't tell who reads the channel"
     FAILED = "refused"
     UNCONFIRMED = "not confirmed"
@@ -73,6 +74,7 @@ NOT_ANNOUNCED = {
     PostOutcome.SHARED: "this channel is shared with people outside your company",
     PostOutcome.ELSEWHERE: "you aren't in that conversation. Join it to post there",
     PostOutcome.HIDDEN: "the project isn't public, and others here may not have access to it",
+    PostOutcome.PUBLICITY_UNREAD: "I couldn't check whether the project is public. Try again in a minute",
     PostOutcome.AUDIENCE_UNREAD: (
         "I can't see who's in this channel. Invite me with `/invite @Issue Bot` to post here"
     ),
@@ -84,6 +86,9 @@ NOT_ANNOUNCED = {
 
 def not_posted(why: PostOutcome) -> str:
     """Why a reply wasn't announced, or may not have been."""
-    if why is PostOutcome.UNCONFIRMED:
-        return "Slack didn't confirm the post. Check the channel before you share this again."
+    match why:
+        case PostOutcome.UNCONFIRMED:
+            return "Slack didn't confirm the post. Check the channel before you share this again."
+        case PostOutcome.PUBLICITY_UNREAD:
+            return "I couldn't check whether the project is public, so I didn't post this. Share it later."
     return f"I didn't post this because {NOT_ANNOUNCED[why]}."

@@ -49,7 +49,8 @@ from bot.store.store import Store
 log = structlog.get_logger(__name__)
 
 S = TypeVar("S", bound=SavedDraft)
-MayPost = Callable[[], Awaitable[bool]]
+WhyNotShow = Callable[[], Awaitable[PostOutcome | None]]
+"""Called right before a post: why others there may not see its content; None if they may."""
 DOUBLE_CLICK = timedelta(seconds=5)
 """For this long, a second share of the same thing in the same place is refused."""
 
@@ -65,7 +66,7 @@ async def _no_home(_: "Reply") -> None:
     """Until the features are built there is no Home tab."""
 
 
-async def _no_feed(_reply: "Reply", _issue: Issue, _message: Message, _may_post: MayPost) -> None:
+async def _no_feed(_reply: "Reply", _issue: Issue, _message: Message, _why_not: WhyNotShow) -> None:
     """Until the features are built there are no live feeds."""
 
 
@@ -82,7 +83,7 @@ class Platform:
     file_hosts: frozenset[str] = frozenset()
     publish_home: Callable[["Reply"], Awaitable[None]] = _no_home
     """Publishes the user's Home tab again; set by `features.build`."""
-    announce_live: Callable[["Reply", Issue, Message, MayPost], Awaitable[PostOutcome | None]] = _no_feed
+    announce_live: Callable[["Reply", Issue, Message, WhyNotShow], Awaitable[PostOutcome | None]] = _no_feed
     """Announces a created issue as a live feed's post; None if none has it; set by `features.build`."""
 
 
@@ -225,18 +226,17 @@ class Reply:
         except NotDelivered:
             await self.platform.posts.tell(self.owner, message)
 
-    async def post(self, message: Message, may_post: MayPost) -> tuple[PostOutcome, str | None]:
+    async def post(self, message: Message, why_not_show: WhyNotShow) -> tuple[PostOutcome, str | None]:
         """Post where the user asked, unless outsiders can or may read it; the user can delete the post.
 
-        `may_post`, called right before the post, returns whether others there can see its content. Returns
-        the outcome, and the post's `ts` if Slack returns it.
+        Returns the outcome, and the post's `ts` if Slack returns it.
         """
         self.answered.set()
         if why_not := await self.why_not_post():
             return why_not, None
         message = await self.deletable(message)
-        if not await may_post():
-            return PostOutcome.HIDDEN, None
+        if why_not := await why_not_show():
+            return why_not, None
         return await posting.publicly(self.slack, self.place, message)
 
     async def why_not_post(self) -> PostOutcome | None:

@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from pydantic import SecretStr
 
 from bot.sandbox.tracker.data import Issue
@@ -19,7 +20,7 @@ from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of, until_so
 from tests.support.slackwire import SlackWire
-from tests.support.wire import Silent, Wire
+from tests.support.wire import Fault, Silent, Wire
 
 WEBSHOP, MOBILE, SECURITY, NUMBER = 1, 2, 4, 12
 ANA, BEN = 1, 2
@@ -178,7 +179,31 @@ async def test_an_unreadable_issue_is_not_posted(tmp_path: Path) -> None:
         await until_so(lambda: wire.called("conversations.info"))
         faulty.fail("502 before it", lasting=True)
 
-        assert f"#{NUMBER} wasn't shared" in text_of(await share)
+        why = "I couldn't check whether the project is public"
+        assert f"#{NUMBER} wasn't shared: {why}" in text_of(await share)
+        assert await posts_of(ana) == []
+
+
+class ProjectsUnread(Wire):
+    """No single project can be read."""
+
+    def _fault(self, request: web.Request) -> Fault | None:
+        return "502 before it" if request.path.startswith("/projects/") else super()._fault(request)
+
+
+async def test_what_is_done_says_that_its_project_could_not_be_read(tmp_path: Path) -> None:
+    async with Office(tmp_path, wire=ProjectsUnread()).opened("ana") as office:
+        ana = Person(office, IDS["ana"])
+        message = await ana.say(f"About #{NUMBER}")
+        form = await ana.form_after(ana.shortcut("comment_from_message", message), "Comment")
+
+        made = await ana.ask("/issue new Seen project:webshop")
+        commented = await ana.after(ana.submit(form, {}))
+
+        for answer in (made, commented):
+            assert "I couldn't check whether the project is public, so I didn't post this." in text_of(answer)
+            assert "isn't public" not in text_of(answer)
+        assert "Share here" in text_of(commented)
         assert await posts_of(ana) == []
 
 
