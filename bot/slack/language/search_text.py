@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 
-from bot.service.conventions import SEARCHED_WORDS
 from bot.slack.language.marks import END, MAX_WORDS, Vocabulary, plain, plural
 from bot.slack.language.options import Parsed
 from bot.slack.language.phrases import FILLERS
@@ -13,13 +12,10 @@ SWAPPED = range(4, 16)  # how many letters a word has of which two may be swappe
 
 
 def search_text(parsed: Parsed) -> str:
-    """The words of a search's text, without the punctuation after them unless it is quoted.
-
-    If they are more than the service searches for, those that tell little are left out.
+    """The words of a search's text that tell something, or else all, without the punctuation after them
+    unless it is quoted.
     """
-    words = parsed.words
-    if len(words) > SEARCHED_WORDS:
-        words = tuple(word for word in words if plain(word) not in FILLERS | GOVERNING) or words
+    words = [word for word in parsed.words if plain(word) not in FILLERS | GOVERNING] or parsed.words
     texts = (word.text if word.quoted else word.text.rstrip(END) for word in words)
     return " ".join(" ".join(texts).split())
 
