@@ -6,7 +6,8 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from bot.access.accounts import Session
-from bot.features.digests.reading import OVERLAP, Content, DigestReader
+from bot.features.digests.plans import OVERLAP
+from bot.features.digests.reading import Content, DigestReader
 from bot.service.client import Client
 from bot.store.digests import Digest
 from bot.store.owner import Owner

@@ -3,10 +3,10 @@
 A digest of new or closed issues lists each issue once. The others list the state at their due time.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -67,6 +67,9 @@ LATEST: Mapping[DigestKind, tuple[Sort, ...]] = {
 STATUSES: Mapping[DigestKind, Literal["any", "closed"]] = {"new": "any", "changed": "any", "closed": "closed"}
 """Which issues a kind lists, if not the open ones."""
 MAX_PAGES = 10
+OVERLAP = timedelta(hours=3)
+"""How late an issue may become visible, and how far the service's clock may be set back."""
+NEVER = datetime.min.replace(tzinfo=UTC)
 OTHERS = 0
 """In place of an issue's number, in `Digest.known_updates`: all issues that were too many to read."""
 
@@ -169,6 +172,16 @@ def happened(kind: DigestKind, issue: Issue) -> datetime | None:
     return HAPPENED[kind](issue) if kind in HAPPENED else None
 
 
+def times_of(kind: DigestKind, issues: Iterable[Issue]) -> dict[int, datetime]:
+    """When that happened, by issue ID, without the issues that don't tell."""
+    return {issue.id: at for issue in issues if (at := happened(kind, issue))}
+
+
+def since(covered_to: datetime | None) -> TimeRange | None:
+    """When the next read starts, after one that went up to `covered_to`."""
+    return TimeRange(since=covered_to - OVERLAP) if covered_to else None
+
+
 def filters_of(plan: Plan, now: datetime, span: TimeRange | None = None) -> IssueFilters:
     """Filters for the issues that a digest lists at `now`, apart from what it excludes.
 
@@ -195,6 +208,18 @@ def filters_of(plan: Plan, now: datetime, span: TimeRange | None = None) -> Issu
         assigned_to=ids("to"),
         fixed_version_ids=ids("version"),
         custom_fields=_field_values(plan),
+    )
+
+
+def filters_together(project_id: int | None, digests: Sequence[Digest]) -> IssueFilters:
+    """Filters for the issues that several digests of new issues may list; without a project, those of all."""
+    reached = [digest.covered_to for digest in digests if digest.covered_to]
+    return IssueFilters(
+        project_id=project_id,
+        subprojects="none" if project_id else None,
+        status="any",
+        created_on=since(min(reached)) if len(reached) == len(digests) else None,
+        sort=LATEST["new"],
     )
 
 
@@ -257,6 +282,12 @@ def section(digest: Digest, issue: Issue, now: datetime) -> Section | None:
     if seen_on is None:
         return "assigned"
     return "changed" if issue.updated_on and issue.updated_on > seen_on else None
+
+
+def updates(issues: Collection[Issue], *, more: bool) -> dict[int, datetime]:
+    """The times of the issues' last updates, by issue ID; with `more`, the latest stands for the others."""
+    times = {issue.id: issue.updated_on or NEVER for issue in issues}
+    return times | {OTHERS: max(times.values())} if more else times
 
 
 async def rows_in_query(

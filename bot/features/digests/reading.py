@@ -12,7 +12,8 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.errors import Forbidden, NotFound, Refused
 from bot.features.digests import plans, schedules
-from bot.features.digests.plans import MAX_PAGES, rows_in_query
+from bot.features.digests.plans import MAX_PAGES, NEVER, OVERLAP, rows_in_query, since
 from bot.features.following.following import told_changes
 from bot.features.issues.issues import HISTORY, IssueNotFound, Issues, Names, merged, names_of
 from bot.features.issues.publicity import may_show, visible_project
@@ -32,10 +33,7 @@ from bot.spelling import fingerprint
 from bot.store.digests import Coverage, Digest, Pause, Start
 from bot.store.plans import Plan
 
-OVERLAP = timedelta(hours=3)
-"""How late an issue may become visible, and how far the service's clock may be set back."""
 SECOND, NOTHING = timedelta(seconds=1), timedelta(0)
-NEVER = datetime.min.replace(tzinfo=UTC)
 PAGES_AT_ONCE = 10
 MAX_ROWS = 300
 """After so many rows that it lists, or MAX_PAGES, a digest reads no more: it shows about a hundred."""
@@ -103,33 +101,39 @@ class DigestReader:
         read_at = time.monotonic()
         states = await self._states({digest.plan.project_id for digest in digests if not digest.personal})
         for digest in digests:
-            state = states.get(digest.plan.project_id, Pause.PROJECT)
             if digest.personal:
                 contents[digest.id] = await self._personal(digest)
-            elif isinstance(state := _shown(digest, state), Pause):
+                continue
+            state = _postable(digest, states[digest.plan.project_id])
+            if isinstance(state, Pause):
                 contents[digest.id] = state
             else:
                 listing.append(replace(digest, plan=replace(digest.plan, project=state.name)))
 
-        news: dict[int, News] = {}
-        feeds: dict[int, list[Digest]] = defaultdict(list)
-        opened = []
-        for digest in listing:
-            if digest.plan.live:
-                feeds[digest.plan.project_id].append(digest)
-            elif digest.plan.kind == "new" and not (digest.plan.custom_fields or digest.plan.subprojects):
-                opened.append(digest)
-        for together in feeds.values():
-            news |= dict.fromkeys((feed.id for feed in together), await self._updated(together))
-        if opened:
-            news |= dict.fromkeys((digest.id for digest in opened), await self._rows(opened))
-
+        news = await self._news(listing)
         for digest in listing:
             content = await self._content(digest, covered[digest.id], news.get(digest.id))
             if isinstance(content, Content) and not digest.direct:
                 content = replace(content, read_at=read_at)
             contents[digest.id] = content
         return contents
+
+    async def _news(self, digests: Sequence[Digest]) -> Mapping[int, News]:
+        """What is read for several digests together, by the digest's ID."""
+        news: dict[int, News] = {}
+        feeds: dict[int, list[Digest]] = defaultdict(list)
+        opened = []
+        for digest in digests:
+            if digest.plan.live:
+                feeds[digest.plan.project_id].append(digest)
+            elif digest.plan.kind == "new" and not (digest.plan.custom_fields or digest.plan.subprojects):
+                opened.append(digest)
+
+        for together in feeds.values():
+            news |= dict.fromkeys((feed.id for feed in together), await self._updated(together))
+        if opened:
+            news |= dict.fromkeys((digest.id for digest in opened), await self._new_issues(opened))
+        return news
 
     async def _content(
         self,
@@ -143,58 +147,62 @@ class DigestReader:
 
         One of several servers may refuse everything for a while, so a refused query is read `again`.
         """
-        kind, more, left_out = digest.plan.kind, False, self.left_out.get(digest.id, {})
-        rows, reached = news or ([], None)
-
-        def is_left_out(row: Issue) -> bool:
-            return row.id in left_out and left_out[row.id] == _state(row)
-
-        def is_listed(row: Issue) -> bool:
-            if row.id in self.hidden or is_left_out(row) or not plans.passes(digest.plan, row):
-                return False
-            if kind not in plans.HAPPENED:
-                return plans.ORDER[kind](row) is not None
-            at, start = plans.happened(kind, row), span and span.since
-            return bool(at and not (start and at < start) and at > covered.get(row.id, NEVER))
-
-        span = since(digest.covered_to)
-        filters = plans.filters_of(digest.plan, self.now, span)
+        plan, more, (rows, reached) = digest.plan, False, news or ([], None)
+        is_listed = partial(self._is_listed, digest, covered)
+        filters = plans.filters_of(plan, self.now, since(digest.covered_to))
         try:
             if news is None:
-                rows, more = await self._first_rows(replace(filters, sort=plans.LATEST[kind]), is_listed)
-                reached = max((at for row in rows if (at := plans.happened(kind, row))), default=None)
-            listed = [row for row in rows if is_listed(row)]
-            listed = await self._may_show(digest, listed)
-            checked = listed
-            if news and listed and digest.plan.custom_fields:
+                latest = replace(filters, sort=plans.LATEST[plan.kind])
+                rows, more = await self._first_rows(latest, is_listed)
+                reached = max(plans.times_of(plan.kind, rows).values(), default=None)
+            candidates = listed = await self._may_show(digest, [row for row in rows if is_listed(row)])
+            if news and listed and plan.custom_fields:
                 having = {row.id async for row in self._every(filters)}
                 listed = [row for row in listed if row.id in having]
         except Refused:
-            if not digest.plan.custom_fields:
+            if not plan.custom_fields:
                 raise
             return Pause.FILTER
-        if digest.plan.query and (listed or not digest.plan.live):
+
+        if plan.query and (listed or not plan.live):
             try:
-                listed, cut = await rows_in_query(self.client, self.session, digest.plan, listed)
+                listed, cut = await rows_in_query(self.client, self.session, plan, listed)
             except (Forbidden, NotFound):
                 return Pause.QUERY if again else await self._content(digest, covered, news, again=True)
             more = more or cut
-        listed.sort(key=lambda row: (plans.ORDER[kind](row), row.id))
-        times = {row.id: at for row in listed if (at := plans.happened(kind, row))}
-        new = set() if more else {row.id for row in checked} - {row.id for row in listed}
+
+        listed.sort(key=lambda row: (plans.ORDER[plan.kind](row), row.id))
+        left_out = {row.id for row in rows if self._was_left_out(digest, row)}
+        if not more:
+            left_out |= {row.id for row in candidates} - {row.id for row in listed}
         return Content(
-            project=digest.plan.project,
+            project=plan.project,
             issues=tuple(listed),
             more=more,
             # Not past now: an issue dated in the future would make all others until then look old.
             # Unread issues are covered as well, although the next read overlaps this one.
             coverage=Coverage(
                 covered_to=reached and min(reached, self.now) + (OVERLAP + SECOND if more else NOTHING),
-                covered=times,
-                left_out={row.id: _state(row) for row in rows if row.id in new or is_left_out(row)},
+                covered=plans.times_of(plan.kind, listed),
+                left_out={row.id: _state(row) for row in rows if row.id in left_out},
             ),
-            updated=tuple(rows) if digest.plan.live else (),
+            updated=tuple(rows) if plan.live else (),
         )
+
+    def _is_listed(self, digest: Digest, covered: Mapping[int, datetime], row: Issue) -> bool:
+        """Whether a digest lists an issue, as far as its row tells."""
+        kind, start = digest.plan.kind, digest.covered_to and digest.covered_to - OVERLAP
+        if row.id in self.hidden or self._was_left_out(digest, row) or not plans.passes(digest.plan, row):
+            return False
+        if kind not in plans.HAPPENED:
+            return plans.ORDER[kind](row) is not None
+        at = plans.happened(kind, row)
+        return bool(at and not (start and at < start) and at > covered.get(row.id, NEVER))
+
+    def _was_left_out(self, digest: Digest, row: Issue) -> bool:
+        """Whether the digest left the issue out before, and it hasn't changed since."""
+        left_out = self.left_out.get(digest.id, {})
+        return row.id in left_out and left_out[row.id] == _state(row)
 
     async def as_public(self, digest: Digest, content: Content) -> Content | Pause:
         """Return the part of a digest's content that is still public, or why there is none."""
@@ -212,10 +220,10 @@ class DigestReader:
         states, pages = await asyncio.gather(
             self._states({digest.plan.project_id}), asyncio.gather(*map(page, lists))
         )
-        state = _shown(digest, states[digest.plan.project_id])
+        state = _postable(digest, states[digest.plan.project_id])
         if isinstance(state, Pause):
             return state
-        listed = [_slim(row) for row in chain.from_iterable(page.items for page in pages)]
+        listed = [_without_description(row) for row in chain.from_iterable(page.items for page in pages)]
         passing = [row for row in listed if row.id not in self.hidden and plans.passes(digest.plan, row)]
         rows = {row.id: row for row in passing}
         public = {row.id for row in await self._may_show(digest, passing)}
@@ -231,7 +239,7 @@ class DigestReader:
         """Where a digest that is added now starts, in the service's time."""
         if plan.kind == "personal":
             mine, more = await self._first_rows(MINE)
-            return Start(known_updates=updates(mine, more=more))
+            return Start(known_updates=plans.updates(mine, more=more))
         if plan.kind not in plans.HAPPENED:
             return Start()
         history = await self.history_of(plan)
@@ -241,13 +249,12 @@ class DigestReader:
         latest = replace(known, project_id=None, subprojects=None, sort=plans.LATEST[plan.kind])
 
         page = await self.client.list_issues(self.session.key, latest, limit=1)
-        newest = max((at for row in page.items if (at := plans.happened(plan.kind, row))), default=None)
+        newest = max(plans.times_of(plan.kind, page.items).values(), default=None)
         if newest is None:
             return Start(history=history)
         covered_to = min(newest, self.now)
         before = plans.filters_of(anything, self.now, since(covered_to))
-        rows = [row async for row in self._every(before)]
-        covered = {row.id: at for row in rows if (at := plans.happened(plan.kind, row))}
+        covered = plans.times_of(plan.kind, [row async for row in self._every(before)])
         return Start(covered_to=covered_to, covered=covered, history=history)
 
     async def missed(self, digest: Digest) -> Mapping[int, datetime]:
@@ -272,8 +279,7 @@ class DigestReader:
         if (await self.client.list_issues(self.session.key, filters, limit=1)).total_count > MAX_COUNTED:
             return []
         rows = [row async for row in self._every(filters) if plans.passes(plan, row)]
-        times = [at for row in rows if (at := plans.happened(plan.kind, row))]
-        return schedules.counted(ends, (), times, since=ends[0])
+        return schedules.counted(ends, (), plans.times_of(plan.kind, rows).values(), since=ends[0])
 
     async def _personal(self, digest: Digest) -> Content:
         mine, more = await self._first_rows(MINE)
@@ -290,7 +296,7 @@ class DigestReader:
             project=digest.plan.project,
             issues=tuple(listed),
             more=more_news,
-            coverage=Coverage(known_updates=updates(mine, more=more)),
+            coverage=Coverage(known_updates=plans.updates(mine, more=more)),
             me=self.session.user_id,
         )
 
@@ -303,8 +309,8 @@ class DigestReader:
         for _ in range(MAX_PAGES):
             page = await self.client.list_issues(self.session.key, filters, offset=at)
             if len(page.items) < page.total_count <= MAX_ROWS:  # none is skipped while the list changes
-                return [_slim(row) async for row in self._every(filters)], False
-            rows |= {row.id: _slim(row) for row in page.items}
+                return [_without_description(row) async for row in self._every(filters)], False
+            rows |= {row.id: _without_description(row) for row in page.items}
             at += len(page.items)
             if not page.items or at >= page.total_count:
                 return [*rows.values()], False
@@ -319,20 +325,20 @@ class DigestReader:
         """The issues of these feeds' project that changed lately, and when the last one did: by one request,
         unless more than PAGE of them changed.
         """
-        filters = _filters(feeds[0].plan.project_id, feeds)
+        filters = plans.filters_together(feeds[0].plan.project_id, feeds)
         below = None if any(feed.plan.subprojects for feed in feeds) else filters.subprojects
         filters = replace(filters, updated_on=filters.created_on, created_on=None)
         filters = replace(filters, subprojects=below, sort=plans.LATEST["changed"])
         page = await self.client.list_issues(self.session.key, filters)
-        rows = [_slim(row) for row in page.items]
+        rows = [_without_description(row) for row in page.items]
         if page.total_count > len(rows):
-            rows = [_slim(row) async for row in self._every(filters)]
+            rows = [_without_description(row) async for row in self._every(filters)]
         return rows, max((row.updated_on for row in rows if row.updated_on), default=None)
 
-    async def _rows(self, digests: Sequence[Digest]) -> News:
+    async def _new_issues(self, digests: Sequence[Digest]) -> News:
         """The issues that may be new, and when the newest one was opened."""
         numbers = sorted({digest.plan.project_id for digest in digests})
-        together = _filters(numbers[0] if len(numbers) == 1 else None, digests)
+        together = plans.filters_together(numbers[0] if len(numbers) == 1 else None, digests)
         page = await self.client.list_issues(self.session.key, together)
         rows = list(page.items)
         newest = max((row.created_on for row in rows if row.created_on), default=None)
@@ -340,10 +346,12 @@ class DigestReader:
             pages = math.ceil(page.total_count / PAGE)
             lists = [together]
             if 1 < len(numbers) < pages:  # most new issues are in other projects
-                lists = [_filters(n, [d for d in digests if d.plan.project_id == n]) for n in numbers]
+                lists = [
+                    plans.filters_together(n, [d for d in digests if d.plan.project_id == n]) for n in numbers
+                ]
             rows = []
             for filters in lists:
-                rows += [_slim(row) async for row in self._every(filters)]
+                rows += [_without_description(row) async for row in self._every(filters)]
         return rows, newest
 
     async def _may_show(self, digest: Digest, rows: list[Issue]) -> list[Issue]:
@@ -352,7 +360,9 @@ class DigestReader:
             return rows
         of = {row.id: row.project.id for row in rows if row.project}
         states = await self._states({*of.values()} - {digest.plan.project_id})
-        public = {number for number, state in states.items() if not isinstance(_shown(digest, state), Pause)}
+        public = {
+            number for number, state in states.items() if not isinstance(_postable(digest, state), Pause)
+        }
         return [row for row in rows if of.get(row.id) in public | {digest.plan.project_id}]
 
     async def _states(self, numbers: Collection[int]) -> dict[int, Project | Pause]:
@@ -372,42 +382,20 @@ class DigestReader:
         return states
 
 
-def _shown(digest: Digest, state: Project | Pause) -> Project | Pause:
+def _postable(digest: Digest, state: Project | Pause) -> Project | Pause:
     """The project, if its issues may be posted, or why not."""
     if isinstance(state, Pause) or digest.direct or may_show(state, digest.agreed_project):
         return state
     return Pause.NOT_PUBLIC
 
 
-def since(covered_to: datetime | None) -> TimeRange | None:
-    """When the next read starts, after one that went up to `covered_to`."""
-    return TimeRange(since=covered_to - OVERLAP) if covered_to else None
-
-
-def updates(issues: Collection[Issue], *, more: bool) -> dict[int, datetime]:
-    """The times of the issues' last updates, by issue ID; with `more`, the latest stands for the others."""
-    times = {issue.id: issue.updated_on or NEVER for issue in issues}
-    return times | {plans.OTHERS: max(times.values())} if more else times
-
-
-def _slim(row: Issue) -> Issue:
+def _without_description(row: Issue) -> Issue:
     return row.model_copy(update={"description": None})
 
 
 def _state(row: Issue) -> str:
     """Differs after a change that may let the issue pass a filter, also within the same second."""
     return fingerprint(row.model_dump_json())
-
-
-def _filters(project_id: int | None, digests: Sequence[Digest]) -> IssueFilters:
-    reached = [digest.covered_to for digest in digests if digest.covered_to]
-    return IssueFilters(
-        project_id=project_id,
-        subprojects="none" if project_id else None,
-        status="any",
-        created_on=since(min(reached)) if len(reached) == len(digests) else None,
-        sort=plans.LATEST["new"],
-    )
 
 
 async def with_changes(

@@ -20,7 +20,7 @@ from bot.access.accounts import Session
 from bot.errors import BotError, KeySuspended
 from bot.features.digests import plans, schedules
 from bot.features.digests.message import Edition, message
-from bot.features.digests.reading import OVERLAP, Content, DigestReader, with_changes
+from bot.features.digests.reading import Content, DigestReader, with_changes
 from bot.features.due_reads import DueReads
 from bot.features.parts import Parts
 from bot.slack.outgoing import outcomes
@@ -214,7 +214,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             contents = await reader.read(digests, covered)
             for digest in digests:
                 if digest.plan.kind == "changed" and isinstance(content := contents[digest.id], Content):
-                    before = digest.covered_to and digest.covered_to - OVERLAP
+                    before = digest.covered_to and digest.covered_to - plans.OVERLAP
                     how = (session, content, covered[digest.id], before)
                     contents[digest.id] = await with_changes(self.access, *how)
         for asked in waiting:
@@ -333,7 +333,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         also = self._digests.advancing(
             digest,
             coverage.model_copy(update={"covered_to": covered_to}),
-            forget_before=covered_to - OVERLAP if covered_to else None,
+            forget_before=covered_to - plans.OVERLAP if covered_to else None,
             period_from=run.due_at if on_time else now,
             history=_history(digest, coverage, now),
         )

@@ -21,7 +21,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from bot.features.digests.reading import OVERLAP
+from bot.features.digests.plans import OVERLAP
 from bot.store.digests import Digest, Pause
 from bot.timings import DEFAULT
 from tests.features.digests.newsroom import ANA, HISTORY, POST, SECURITY, WEBSHOP, Digests
