@@ -80,10 +80,11 @@ class StoredFollowed:
         if not await self.jobs.put_held(FOLLOWED, followed.job_key, {}):
             return None
         job = Job(followed.job_key)
-        free, added = self._freeing([followed]), self._adding(followed).returning(FollowedIssueRow.id)
+        dropped = self._dropping_unposted([followed])
+        added = self._adding(followed).returning(FollowedIssueRow.id)
 
         def work(connection: sa.Connection) -> int | None:
-            connection.execute(free)
+            connection.execute(dropped)
             return connection.scalar(added)
 
         if number := await self.database.write(work):
@@ -93,13 +94,13 @@ class StoredFollowed:
 
     def posting(self, followed: Sequence[Followed]) -> Sequence[Statement]:
         """The statements that add issues of a live feed, and let them be posted."""
-        free = [self._freeing(followed)] if followed else []
-        return [*free, *map(self._adding, followed), *self.changed(followed)]
+        dropped = [self._dropping_unposted(followed)] if followed else []
+        return [*dropped, *map(self._adding, followed), *self.showing_changes(followed)]
 
     async def claim_list(self, feed: int, followed: Sequence[Followed]) -> Collection[int]:
         """Add issues that a live feed is about to list in one post; returns those that are its own."""
         added = [self._adding(replace(one, closed=True)) for one in followed]
-        await self.database.execute(self._freeing(followed), *added)
+        await self.database.execute(self._dropping_unposted(followed), *added)
         there = await self.in_feeds(followed[0].channel_id, [one.issue_id for one in followed])
         return {one.issue_id for one in there if one.digest_id == feed}
 
@@ -108,7 +109,7 @@ class StoredFollowed:
         found and not posted.
         """
         there = sa.and_(FollowedIssueRow.channel_id == channel_id, FollowedIssueRow.digest_id.is_not(None))
-        return await self._found(sa.and_(there, _among(issues), sa.not_(_LEFT)))
+        return await self._select(sa.and_(there, _among(issues), sa.not_(_UNPOSTED)))
 
     def dropping_old(self, digest_id: int, now: datetime) -> Statement:
         """The statement that keeps only the newest open issues of a live feed, and what closed lately."""
@@ -126,12 +127,12 @@ class StoredFollowed:
     async def in_thread(self, channel_id: str, thread_ts: str, issue_id: int) -> Followed | None:
         row = FollowedIssueRow
         there = sa.and_(row.channel_id == channel_id, row.thread_ts == thread_ts, row.issue_id == issue_id)
-        return next(iter(await self._found(there)), None)
+        return next(iter(await self._select(there)), None)
 
     async def of(self, owner: Owner, issue_id: int | None = None) -> tuple[Followed, ...]:
         """Return the issues that a user follows, or only one of them."""
         about = FollowedIssueRow.issue_id == issue_id if issue_id is not None else sa.true()
-        return await self._found(sa.and_(_own(owner), about))
+        return await self._select(sa.and_(_own(owner), about))
 
     async def count(self, owner: Owner) -> int:
         return int(await self.database.scalar(sa.select(sa.func.count()).where(_own(owner))))
@@ -149,11 +150,11 @@ class StoredFollowed:
             ended = sa.delete(FollowedIssueRow).where(FollowedIssueRow.id.in_(ids))
             await self.database.execute(ended, self.jobs.canceling(*(one.job_key for one in followed)))
 
-    async def is_quoted(self, followed: Followed, comment: int | None) -> bool:
-        """Whether the issue is still followed with the same key, and a comment of it, if one is given, isn't
-        quoted yet but to be quoted.
+    async def is_still_followed(self, followed: Followed, comment: int | None) -> bool:
+        """Whether the issue is still followed with the same key, and the comment that is about to be quoted,
+        if any, isn't quoted yet and comments are still included.
         """
-        still = sa.and_(FollowedIssueRow.id == followed.id, FollowedIssueRow.of(followed.owner), _AT_WORK)
+        still = sa.and_(FollowedIssueRow.id == followed.id, FollowedIssueRow.of(followed.owner), _ACTIVE)
         if comment is not None:
             still &= FollowedIssueRow.quoted_to < comment
         return await self.database.one(sa.select(FollowedIssueRow.id).where(still)) is not None
@@ -162,17 +163,15 @@ class StoredFollowed:
         """Return the followed issues of jobs, by the job's key. Those of paused feeds are left out, except
         where a message may have been sent.
         """
-        ids = [key.removeprefix(f"{FOLLOWED}:").split("/") for key in keys]
-        row, of_feeds = FollowedIssueRow, [tuple(map(int, each)) for each in ids if each[1:]]
-        one = row.id.in_([int(each) for each, *rest in ids if not rest])
-        followed = await self._found(
-            sa.and_(
-                sa.or_(one, sa.tuple_(row.digest_id, row.issue_id).in_(of_feeds)), sa.or_(_AT_WORK, _UNKNOWN)
-            )
+        row, ids = FollowedIssueRow, [key.removeprefix(f"{FOLLOWED}:").split("/") for key in keys]
+        alone = row.id.in_([int(number) for number, *issue in ids if not issue])
+        in_feeds = sa.tuple_(row.digest_id, row.issue_id).in_(
+            [tuple(map(int, its)) for its in ids if its[1:]]
         )
+        followed = await self._select(sa.and_(sa.or_(alone, in_feeds), sa.or_(_ACTIVE, _POST_UNKNOWN)))
         return {one.job_key: one for one in followed}
 
-    def changed(self, followed: Collection[Followed]) -> Sequence[Statement]:
+    def showing_changes(self, followed: Collection[Followed]) -> Sequence[Statement]:
         """The statements that let changes of these be shown."""
         return [self.jobs.putting(FOLLOWED, one.job_key, {}, replaces=False) for one in followed]
 
@@ -186,16 +185,16 @@ class StoredFollowed:
             values["quoted_to"] = sa.case((before < to, to), else_=before)
         return sa.update(FollowedIssueRow).where(FollowedIssueRow.id == followed.id).values(values)
 
-    async def _found(self, which: sa.ColumnElement[bool]) -> tuple[Followed, ...]:
+    async def _select(self, which: sa.ColumnElement[bool]) -> tuple[Followed, ...]:
         rows = await self.database.rows(
             sa.select(FollowedIssueRow).where(which).order_by(FollowedIssueRow.id)
         )
         return tuple(from_row(Followed, row, owner=Owner.of(row)) for row in rows)
 
-    def _freeing(self, followed: Sequence[Followed]) -> Statement:
+    def _dropping_unposted(self, followed: Sequence[Followed]) -> Statement:
         """The statement that drops these issues if a paused live feed of the channel hasn't posted them."""
         there = FollowedIssueRow.channel_id == followed[0].channel_id
-        return sa.delete(FollowedIssueRow).where(there, _among([one.issue_id for one in followed]), _LEFT)
+        return sa.delete(FollowedIssueRow).where(there, _among([one.issue_id for one in followed]), _UNPOSTED)
 
     def _adding(self, followed: Followed) -> sa.Insert:
         """The statement that adds a followed issue, unless it is followed there."""
@@ -224,7 +223,7 @@ def _own(owner: Owner) -> sa.ColumnElement[bool]:
     return sa.and_(FollowedIssueRow.of(owner), FollowedIssueRow.digest_id.is_(None))
 
 
-_AT_WORK = sa.or_(
+_ACTIVE = sa.or_(
     FollowedIssueRow.digest_id.is_(None),
     sa.exists().where(DigestRow.id == FollowedIssueRow.digest_id, DigestRow.paused.is_(None)),
 )
@@ -235,10 +234,10 @@ _FEED_JOB = (
     + "/"
     + sa.cast(FollowedIssueRow.issue_id, sa.Text)
 )
-_UNKNOWN = sa.exists().where(JobRow.key == _FEED_JOB, OUTCOME_UNKNOWN)
+_POST_UNKNOWN = sa.exists().where(JobRow.key == _FEED_JOB, OUTCOME_UNKNOWN)
 """Matches issues of live feeds about which a message may have been sent: that is looked up first."""
-_LEFT = sa.and_(
-    FollowedIssueRow.ts == "", FollowedIssueRow.closed.is_(False), sa.not_(_AT_WORK), sa.not_(_UNKNOWN)
+_UNPOSTED = sa.and_(
+    FollowedIssueRow.ts == "", FollowedIssueRow.closed.is_(False), sa.not_(_ACTIVE), sa.not_(_POST_UNKNOWN)
 )
 """Matches issues that a live feed found and hadn't posted when it was paused."""
 

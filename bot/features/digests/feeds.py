@@ -68,7 +68,7 @@ class FeedRuns(DigestRuns):
             return outcome
         posts = [followed_by(feed, issue) for issue in new]
         # In a thread, because encrypting what hundreds of jobs say takes a while.
-        jobs = await asyncio.to_thread(lambda: [*stored.posting(posts), *stored.changed(changed)])
+        jobs = await asyncio.to_thread(lambda: [*stored.posting(posts), *stored.showing_changes(changed)])
         old = stored.dropping_old(feed.id, self._clock.now())
         return replace(outcome, also=(*outcome.also, *jobs, old))
 

@@ -106,8 +106,8 @@ class DigestRun:
 
 
 @dataclass
-class _Asked:
-    """A user waits for the `result` of a run."""
+class _Waiter:
+    """A user who waits for the `result` of a run."""
 
     answer: asyncio.Future[RunResult | None] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
@@ -133,7 +133,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         self._posts, self._wording = parts.platform.posts, parts.platform.wording
         self._channel_status = parts.platform.conversations.status
         self._digests, self._clock = parts.store.digests, Clock()
-        self._asked: dict[str, _Asked] = {}
+        self._waiters: dict[str, _Waiter] = {}
 
     async def run_now(self, digest: Digest) -> RunResult | None:
         """Run a digest between two due times; the result, None if another run is in flight or this one
@@ -142,26 +142,26 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         Raises NotLinked and ServiceError if the owner's key can't read the project; nothing is posted then.
         """
         jobs = self.access.store.jobs
-        if (job := await jobs.peek(digest.job_key)) is None or job.key in self._asked:
+        if (job := await jobs.peek(digest.job_key)) is None or job.key in self._waiters:
             return None
         now = await self.access.store.processes.now()
         progress = _progress_of(job, digest, now)
-        asked = self._asked[job.key] = _Asked()
+        waiter = self._waiters[job.key] = _Waiter()
         try:
             progress = progress.model_copy(update={"asked": now})
             if not await jobs.do_now(job, progress.model_dump(mode="json")):
                 return None
-            return await asked.answer
+            return await waiter.answer
         finally:
-            self._asked.pop(job.key, None)
+            self._waiters.pop(job.key, None)
 
     async def do(self, jobs: Sequence[Job], settle: Settle) -> None:
         try:
             await super().do(jobs, settle)
         finally:
             for job in jobs:
-                if asked := self._asked.get(job.key):
-                    asked.end()
+                if waiter := self._waiters.get(job.key):
+                    waiter.end()
 
     async def load(self, jobs: Sequence[Job]) -> Sequence[DigestRun]:
         self._clock.set(now := await self.access.store.processes.now())
@@ -175,20 +175,10 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
     async def ready(self, item: DigestRun) -> DigestRun | JobOutcome:
         run, now = item, self._clock.now()
         if run.job.tried_at and run.job.sending:
-            sent = SentDigest.model_validate(run.job.sending)
-            run = replace(run, due_at=sent.due_at, missed=sent.missed)
-            lookup = await self._posts.look_up(run.job, run.post)
-            about = {"digest": run.digest.id, "found": type(lookup).__name__}
-            log.info("digest post looked up", action="digest.looked_up", **about)
-            match lookup:
-                case Later():
-                    return lookup
-                case outcomes.Posted():
-                    return self._finished(run, RunResult.SENT, sent.coverage)
-                case outcomes.Unconfirmed():
-                    await self._digests.notify(run.digest, "unconfirmed")
-                    return self._finished(run, RunResult.UNKNOWN, sent.coverage)
+            if outcome := await self._look_up(run, SentDigest.model_validate(run.job.sending)):
+                return outcome
             run = replace(run, job=replace(run.job, tried_at=None))
+
         if run.digest.paused:
             return Done()
         if asked := run.progress.asked:
@@ -205,11 +195,27 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             return await self.put_off(run)
         return await self._stop([run], CLOSED[status])
 
+    async def _look_up(self, run: DigestRun, sent: SentDigest) -> JobOutcome | None:
+        """The outcome of a run whose message an earlier attempt may have posted; None if none did."""
+        run = replace(run, due_at=sent.due_at, missed=sent.missed)
+        lookup = await self._posts.look_up(run.job, run.post)
+        about = {"digest": run.digest.id, "found": type(lookup).__name__}
+        log.info("digest post looked up", action="digest.looked_up", **about)
+        match lookup:
+            case Later():
+                return lookup
+            case outcomes.Posted():
+                return self._finished(run, RunResult.SENT, sent.coverage)
+            case outcomes.Unconfirmed():
+                await self._digests.notify(run.digest, "unconfirmed")
+                return self._finished(run, RunResult.UNKNOWN, sent.coverage)
+        return None
+
     async def read(self, owner: Owner, items: Sequence[DigestRun]) -> Mapping[str, Content | Pause]:
-        waiting = [asked for run in items if (asked := self._asked.get(run.job.key))]
+        waiters = [waiter for run in items if (waiter := self._waiters.get(run.job.key))]
         digests = [run.digest for run in items]
         covered = await self._digests.covered([digest.id for digest in digests])
-        async with self.access.accounts.reading(owner, background=not waiting) as session:
+        async with self.access.accounts.reading(owner, background=not waiters) as session:
             reader = await self._reader(session, items)
             contents = await reader.read(digests, covered)
             for digest in digests:
@@ -217,17 +223,17 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
                     before = digest.covered_to and digest.covered_to - plans.OVERLAP
                     how = (session, content, covered[digest.id], before)
                     contents[digest.id] = await with_changes(self.access, *how)
-        for asked in waiting:
-            asyncio.get_running_loop().call_later(self.access.delays.digest_now, asked.end)
+        for waiter in waiters:
+            asyncio.get_running_loop().call_later(self.access.delays.digest_now, waiter.end)
         return {run.job.key: contents[run.digest.id] for run in items}
 
     async def failed(self, items: Sequence[DigestRun], error: Exception, settle: Settle) -> None:
         """Tell a user who waits for a run, and drop that; otherwise put the runs off."""
         left = []
         for run in items:
-            if asked := self._asked.get(run.job.key):
-                if not asked.answer.done():
-                    asked.answer.set_exception(error)
+            if waiter := self._waiters.get(run.job.key):
+                if not waiter.answer.done():
+                    waiter.answer.set_exception(error)
                 await settle(run.job, _again(run.progress.due))
             else:
                 left.append(run)
@@ -255,17 +261,19 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
     async def post(self, item: DigestRun, content: Content | Pause) -> JobOutcome:
         if isinstance(content, Pause):
             return await self._stop([item], content)
-        run, latest, times_ready = await self._renamed(item, content), content, 0
+        run = await self._renamed(item, content)
         instead: JobOutcome | None = self._if_nothing(run, content)
         if instead:
             return instead
 
+        latest, attempts = content, 0
+
         async def ready() -> Message | None:
-            nonlocal latest, instead, times_ready
-            times_ready += 1
+            nonlocal latest, instead, attempts
+            attempts += 1
             if time.monotonic() - latest.read_at > self.access.timings.fresh:
                 latest, instead = await self._read_again(run, latest)
-            if instead or (times_ready > 1 and await self._is_over(run)):
+            if instead or (attempts > 1 and await self._is_over(run)):
                 return None
             return message(run.edition(latest, self._clock.now()), self._wording)
 
@@ -348,8 +356,8 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         outcome, late_s = outcome or result.value, round(late.total_seconds(), 1)
         log.info("digest finished", action="digest.run", outcome=outcome, late_s=late_s, **about)
         telemetry.digest_finished(outcome, late)
-        if asked := self._asked.get(run.job.key):
-            asked.result = result
+        if waiter := self._waiters.get(run.job.key):
+            waiter.result = result
 
     async def _stop(self, runs: Sequence[DigestRun], why: Pause, *, everything: bool = False) -> Done:
         """Stop one owner's digests, or all of theirs, and drop the `runs`."""

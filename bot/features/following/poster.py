@@ -124,7 +124,7 @@ class ThreadPoster:
 
     async def _may_show(self, followed: Followed, snapshot: IssueSnapshot, quoting: int | None) -> bool:
         """Whether that may be shown there now; a comment is read again if it was read a while ago."""
-        if not await self.parts.store.followed.is_quoted(followed, quoting):
+        if not await self.parts.store.followed.is_still_followed(followed, quoting):
             return False
         oldest = time.monotonic() - self.parts.timings.fresh
         if quoting is not None and snapshot.exposure.issue_at < oldest:

@@ -96,7 +96,7 @@ class FollowerReads(OwnerReads[FollowerProgress]):
         read = FollowerProgress(covered_to=covered_to, reads=progress.reads + 1)
         at = now + timedelta(seconds=self.access.timings.follow_every)
         # In a thread, because encrypting what hundreds of jobs say takes a while.
-        jobs = await asyncio.to_thread(self._stored.changed, changed)
+        jobs = await asyncio.to_thread(self._stored.showing_changes, changed)
         return Again(at, read.model_dump(mode="json"), jobs)
 
     async def unlinked(self, items: Sequence[OwnerTurn[FollowerProgress]]) -> None:

@@ -87,7 +87,7 @@ async def test_issues_that_never_settle_do_not_starve_the_others(office: Office,
         await follow_below(office, post, issue)
     followed, jobs = office.bot.store.followed, office.bot.store.jobs
     others = [one for one in await followed.of(ANA) if one.issue_id != newest.id]
-    for statement in followed.changed(others):
+    for statement in followed.showing_changes(others):
         await office.bot.database.execute(statement)
     for job in await jobs.take(FOLLOWED, 99):  # as if the process had died while it added a line
         line = {"mark": f"issuebot_{job.key}", "closed": True}
@@ -106,7 +106,7 @@ async def test_an_unfollowed_issue_leaves_no_jobs(office: Office, ana: Person) -
     await create_from_message(ana, "Cart loses items")
     jobs, stored = office.bot.store.jobs, office.bot.store.followed
     [one] = await stored.of(ANA)
-    [changed] = stored.changed([one])
+    [changed] = stored.showing_changes([one])
     await office.bot.database.execute(changed)
     assert FOLLOWED in await jobs.due_kinds()
     await stored.end([one])
