@@ -143,8 +143,8 @@ def notice_to_owner(digests: Sequence[Digest], notice: Notice, wording: Wording)
     blocks = [_entry(digest, notice, wording) for digest in digests[:MAX_DIGESTS]]
     if len(digests) > MAX_DIGESTS:
         blocks.append(context(f"and {len(digests) - MAX_DIGESTS} more"))
-    named = "; ".join(block["text"]["text"] for block in blocks if "text" in block)
-    return Message(f"{text} {named}", (section(text), *blocks, context(escape(hint))))
+    named = (block["text"]["text"] for block in blocks if "text" in block)
+    return Message("\n".join((text, *named)), (section(text), *blocks, context(escape(hint))))
 
 
 def notice_to_channel(digests: Sequence[Digest], wording: Wording) -> Message:

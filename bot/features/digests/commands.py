@@ -115,7 +115,8 @@ _TIME = re.compile(r"[0-9]{1,2}(?:[:.][0-9]{2}|\s?[ap]m)")
 _PLAIN = re.compile(r"[\w.-]+")
 _UNQUOTABLE = re.compile('["“”„‟«»`\n]')
 _SCHEDULE_WORDS, _PROJECT_WORDS = 12, 40
-_END = re.compile(r"(?:^|\s)((?:until|till|for|to|through)\s.*)", re.IGNORECASE | re.DOTALL)
+_WEEKLY = re.compile(r"(?:weekly|every week)(?!\S)", re.IGNORECASE)
+_END = re.compile(r"(?is)(?:^|\s)((?:(?:until|till|for|to|through)\s|[0-9]+ (?:day|week)|tomorrow).*)")
 _ASKS = shapes("what|what's|whats|which|when|who|how|is|are {rest?}")
 _TWICE = re.compile(r"\b(?:twice|two times) (?:daily|(?:a|per|each|every) day)\b", re.IGNORECASE)
 _ALL = re.compile(r"\b(?:all|every|each)(?: the)? projects?\b", re.IGNORECASE)
@@ -227,15 +228,19 @@ def _on_digest(word: str, parsed: Parsed) -> OnDigest:
 
 
 def _personal(parsed: Parsed, problems: list[UserError]) -> AddDigest | OnDigest:
-    if (act := parsed.plain.lower()) in _ACTS and not parsed.options:
-        return OnDigest(_ACTS[act], personal=True)
+    act = parsed.plain.lower().partition(" ")[0]
+    if act in _ACTS and not parsed.options:
+        request = _on_digest(act, parsed.after(1))
+        if request.id is None and not request.named:
+            return replace(request, personal=True)
+
     if other := next((key for key in parsed.options if key != "tz"), None):
         problems.append(_takes_no_options("me", other))
     zone = _given(parsed, problems, _zone, "tz")
     schedule = _schedule(parsed, problems)
     if schedule and schedule.text == LIVE:
         problems.append(schedules.needed())
-    unread = values.unknown_word(act.partition(" ")[0], (*_ACTS, *schedules.KEYWORDS), ME)
+    unread = values.unknown_word(act, (*_ACTS, *schedules.KEYWORDS), ME)
     if parsed.words and not schedule and unread.nearest not in (None, unread.word):
         raise unread
     text = schedule.text if schedule else Plan.schedule
@@ -309,6 +314,11 @@ def _schedule(typed: Parsed, problems: list[UserError]) -> Schedule | None:
     for end in range(min(len(typed.words), _SCHEDULE_WORDS), 0, -1):
         with suppress(UserError):
             return schedules.parse(Parsed(typed.words[:end], {}).plain)
+    if weekly := _WEEKLY.match(typed.plain):
+        text = f"weekly mon{typed.plain[weekly.end() :]}"
+        if not schedules.is_schedule(text):
+            problems[-1], text = UserError("Which day? I filled in the form with Monday."), "weekly mon"
+        return schedules.parse(text)
     return None
 
 

@@ -100,7 +100,7 @@ class DigestHandlers:
                 if digest is None:
                     await self._show(reply, personal=True)
                 else:
-                    await self._act(reply, request.act, digest.id)
+                    await self._act(reply, request.act, digest.id, request.schedule)
             case commands.OnDigest():
                 await self._act_on(reply, request)
             case Help():

@@ -119,7 +119,7 @@ def listing(
         how = f"`{wording.command('digest')} add <project> daily 9` posts new issues here every morning."
         blocks.append(context(escape(how)))
     blocks.append(
-        actions([button("Add digest", buttons.OpenAddForm(), style=None if digests else "primary")])
+        actions([button("Add digest", buttons.OpenAddForm(), style=None if digests or result else "primary")])
     )
     names = "; ".join(f"{d.id} {line(d.plan.project)}, {when_of(d.plan)}" for d in digests[:MAX_DIGESTS])
     return _below(result, f"{text}: {names}" if digests else text, blocks)

@@ -135,6 +135,11 @@ async def test_digests_that_stop_together_share_a_notice(office: Office, ana: Pe
 
     assert await told(ana, "2 of your digests stopped.") == 1
     assert await told(ana, "Digest 1:") == 1
+    notice = await ana.sees(lambda message: "2 of your digests" in text_of(message), DM)
+    first, *lines = notice["text"].split("\n")
+    assert first == "2 of your digests stopped."
+    assert [line[:9] for line in lines if line[:1] == "•"] == ["• Digest ", "• Digest "]
+    assert ".;" not in notice["text"]
 
 
 async def test_only_the_new_owner_learns_of_the_next_stop(office: Office, ana: Person, ben: Person) -> None:

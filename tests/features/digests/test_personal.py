@@ -3,6 +3,7 @@
 import asyncio
 import re
 
+from bot.store.digests import Pause
 from tests.support.digesting import ANA, AT, EVERY_DAY, buttons, stored
 from tests.support.office import Office
 from tests.support.person import DM, Person
@@ -68,6 +69,28 @@ async def test_it_is_a_direct_message_with_private_issues(ana: Person) -> None:
 
     sent = await ana.sees(lambda message: "For me alone" in text_of(message), DM)
     assert re.search(r"My issues: .*due today", text_of(sent))
+
+
+async def test_a_pause_with_an_end_asks_first(office: Office, ana: Person) -> None:
+    await ana.ask(f"/digest me daily {AT}")
+
+    for end in ("until monday", "for a week", "3 days", "tomorrow"):
+        asked = await ana.ask(f"/digest me pause {end}")
+        assert "lasts until someone resumes" in text_of(asked)
+        assert (await stored(office)).paused is None
+
+    await ana.after(ana.press(asked, "Pause digest"))
+    assert (await stored(office)).paused is Pause.PERSON
+
+
+async def test_a_misspelled_action_is_offered_and_done(office: Office, ana: Person) -> None:
+    asked = await ana.ask("/digest me puase")
+    assert str(asked["blocks"]).count("'primary'") == 1
+    await ana.ask(f"/digest me daily {AT}")
+
+    await ana.after(ana.press(await ana.ask("/digest me puase"), "Use pause"))
+    assert (await stored(office)).paused is Pause.PERSON
+    assert str((await ana.ask("/digest puase"))["blocks"]).count("'primary'") == 1
 
 
 async def test_several_at_once_make_one_digest(office: Office, ana: Person) -> None:
