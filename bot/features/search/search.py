@@ -216,8 +216,9 @@ class Search:
         if filters.query_id is not None:
             return ()
         changes = [f"drop={phrase}" for phrase, _ in searched.query.phrases[:MAX_DROPS]]
-        typed = searched.query.text.split()
-        changes += [f"drop={word}" for word in typed[:MAX_DROPS] if typed[1:] or searched.query.phrases]
+        typed, others = searched.query.text.split(), replace(searched.query, text="") != Query()
+        if typed[1:] or others or searched.query.text != searched.query.everything:
+            changes += [f"drop={word}" for word in typed[:MAX_DROPS]]
         changes += await self._fields(session, filters, typed)
         changes += ["closed"] if filters.status == "open" else []
         changes += ["projects", "filters"]
