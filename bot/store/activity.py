@@ -135,6 +135,15 @@ class TimeEntries:
         there = (TimeEntryRow.project_id == project_id, TimeEntryRow.activity != "")
         return next(iter(await self.latest(owner, 1, *there)), None)
 
+    async def last_on(self, owner: Owner, issue_id: int) -> Entry | None:
+        """Return the owner's latest entry on an issue, or None."""
+        return next(iter(await self.latest(owner, 1, TimeEntryRow.issue_id == issue_id)), None)
+
+    async def within(self, owner: Owner, since: date, until: date, limit: int) -> tuple[Entry, ...]:
+        """Return the owner's latest entries from `since` to `until`, inclusive."""
+        days = (TimeEntryRow.spent_on >= since, TimeEntryRow.spent_on <= until)
+        return await self.latest(owner, limit, *days)
+
     async def minutes(self, owner: Owner, since: date, until: date) -> int:
         """Return the minutes that the owner logged from `since` to `until`, inclusive."""
         statement = select(func.coalesce(func.sum(TimeEntryRow.minutes), 0)).where(

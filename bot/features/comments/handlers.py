@@ -53,7 +53,7 @@ class CommentHandlers:
         return Feature(
             shortcuts={"comment_from_message": self.open_from_message},
             buttons={
-                CommentOnIssue: lambda press, reply: self._open(reply, press.button.issue),
+                CommentOnIssue: lambda press, reply: self.open_form(reply, press.button.issue),
                 CommentWithMessage: self.open_with_message,
                 OpenComment: self.open_saved,
                 ChooseIssue: self.issue_chosen,
@@ -65,7 +65,7 @@ class CommentHandlers:
     async def comment(self, reply: Reply, number: int | None, text: str) -> None:
         """`/issue 42 comment …`; opens the form if the number or the text is missing."""
         if number is None or not text:
-            await self._open(reply, number, text)
+            await self.open_form(reply, number, text)
             return
         done = await self.add(reply, number, text)
         await reply.privately(views.commented(done, reply.wording, text))
@@ -116,11 +116,15 @@ class CommentHandlers:
         metadata = CommentMetadata(files=job_id, place=job.place)
         await self._show(reply, metadata, text, number=number)
 
-    async def _open(self, reply: Reply, number: int | None, text: str = "") -> None:
+    async def open_form(
+        self, reply: Reply, number: int | None, text: str = "", *, private: bool = False
+    ) -> None:
+        """Open the form; if the text may be `private` and the user can't write private notes, it says so."""
         reply.fallback = open_buttons(number, reply.wording) if number else None
         await reply.open(loading(views.TITLE))
         typed = await rich_input.prefilled(text, reply.wording.text_format) if text else None
-        await self._show(reply, CommentMetadata(issue=number, place=reply.place.as_json()), typed)
+        metadata = CommentMetadata(issue=number, place=reply.place.as_json())
+        await self._show(reply, metadata, typed, private=private)
 
     async def _show(
         self,
@@ -130,6 +134,7 @@ class CommentHandlers:
         *,
         number: int | None = None,
         warning: str | None = None,
+        private: bool = False,
     ) -> None:
         """Show the form for its issue, or to choose one, with `number` chosen at first."""
         target: comments.Target | None = None
@@ -138,6 +143,8 @@ class CommentHandlers:
                 target = await self.comments.target(reply.owner, number)
             except IssueNotFound as error:
                 metadata, warning = metadata.model_copy(update={"issue": None}), reply.wording.sentence(error)
+        if private and target and not target.private_notes:
+            warning = views.PUBLIC.format(service=reply.wording.service)
         view = views.comment_form(
             target,
             reply.wording,

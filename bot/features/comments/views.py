@@ -14,6 +14,9 @@ from bot.slack.text.wording import Wording
 
 TITLE = "Comment"
 EXCERPT = 120
+PUBLIC = (
+    "{service} doesn't let you write private notes here. Anyone who can see the issue can read your comment."
+)
 
 
 class CommentWithMessage(Button):

@@ -130,10 +130,12 @@ class Editable:
         return WrongField("status", StatusRefused(f"set #{self.issue.id} to {status.name}", "", allowed))
 
     def _stepped(self, step: StatusTransition) -> Ref:
-        """The first status in the service's order that closes or reopens the issue.
+        """The first status in the service's order that closes or reopens the issue, or the one in progress.
 
         That is the current one if it is closed or open already. Raises UserError.
         """
+        if step is StatusTransition.START:
+            return self._in_progress(step)
         closes, current = step is StatusTransition.CLOSE, self.issue.status
         allowed = self.catalog.lists["statuses"]
         fitting = [one for one in allowed if isinstance(one, IssueStatus) and one.is_closed is closes]
@@ -141,6 +143,13 @@ class Editable:
             others = [status for status in allowed if not current or status.id != current.id]
             raise StatusRefused(f"{step} #{self.issue.id}", current.name if current else "here", others)
         return next((one for one in fitting if current and one.id == current.id), fitting[0])
+
+    def _in_progress(self, typed: str) -> Ref:
+        """The status that says so, whether the issue can get it or not. Raises UserError."""
+        fitting = [one for one in self.every_status if "progress" in one.name.casefold()]
+        if len(fitting) != 1:
+            raise UnclearName("status", typed, self.catalog.lists["statuses"], fitting)
+        return fitting[0]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ class StatusTransition(StrEnum):
 
     CLOSE = "close"
     REOPEN = "reopen"
+    START = "start"
 
 
 class Edit(Draft):

@@ -15,7 +15,7 @@ from bot.slack.language import values
 from bot.slack.language.doubts import is_several
 from bot.slack.language.durations import NUMBERS, WITH_UNIT
 from bot.slack.language.marks import Vocabulary, plain
-from bot.slack.language.objects import ARTICLES, EACH, GENERAL, THOSE, is_subject, opened
+from bot.slack.language.objects import ARTICLES, BARE, EACH, GENERAL, NEW_ISSUE, THOSE, is_subject, opened
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.phrases import QUESTION_WORDS
 from bot.slack.language.questions import Question, asks, is_question, reject_question, without_question
@@ -37,12 +37,19 @@ _OPTION_LINE = re.compile(
     r"[ \t]*(project|type|tracker|priority|assignee|due):[ \t]*([^\s\"][^\"]*)", re.IGNORECASE
 )
 """An option alone on the last line below a new issue."""
-_PRIVATE = re.compile(r"\(?(?:private|internal|confidential)(?:ly)?\)?:(?!\S)", re.IGNORECASE)
-"""What a comment begins with that the form may keep private."""
+_HIDDEN = "(?:private|internal|confidential)"
+_PRIVATE = re.compile(
+    r"\A\W*(?:(?:keep|this|is|for)\s+){0,3}(?:(?:private|confidential)(?:ly)?(?![\w/'’-])|internal(?:ly)?"
+    r"(?:\s(?:comment|note|use|only)){0,2}(?:\s?[^\w\s(,/'’–—-]|\s?[–—]|\s-|-(?!\w)))|"
+    rf"[(\[]{_HIDDEN}(?:ly)?[)\]]",
+    re.IGNORECASE,
+)
+"""What tells of a comment that the form may keep private; `internal server error` doesn't."""
 Act = Enum(
     "Act",
-    "EACH SEARCH SEARCH_FOR SHOW ANSWER CHANGE SEVERAL UNDO ATTACH LOG_TIME OFFER_TIME COMMENT FOLLOW "
-    "UNFOLLOW MUTE UNMUTE TEMPLATES NEW_TEMPLATE EDIT_TEMPLATE REMOVE_TEMPLATE SAVE_TEMPLATE",
+    "EACH SEARCH SEARCH_FOR SHOW ANSWER CHANGE SEVERAL UNDO ATTACH LOG_TIME OFFER_TIME COMMENT "
+    "MAYBE_PRIVATE FOLLOW UNFOLLOW MUTE UNMUTE TEMPLATES NEW_TEMPLATE EDIT_TEMPLATE REMOVE_TEMPLATE "
+    "SAVE_TEMPLATE",
 )
 
 
@@ -108,7 +115,7 @@ _ROWS = CommandTable[Act | Help | OpenForm | None](
     ("search|find {rest?}", Act.SEARCH_FOR),
     ("list|mine|my {rest?}", Act.SEARCH),
     # A new issue, and one to show, before the searches, in which `open` is a status.
-    ("open|report|file|raise|submit|make|log a|an new? issue|ticket|bug|task|feature", OpenForm()),
+    (NEW_ISSUE, OpenForm()),
     (f"{SHOW}? {OF}? {OF}? {{issue}} {FACETS}?", Act.SHOW),
     # Searches, before the questions: `how many open issues`. Several issues, before one: `12, 13 close`.
     ("{search}", Act.SEARCH),
@@ -132,15 +139,16 @@ _ROWS = CommandTable[Act | Help | OpenForm | None](
     word=r"\S+",
 )
 _COMMENTED = CommandTable(
-    ("act=comment|note", Act.COMMENT),
+    (f"{ADD}? {{before?}} act=comment|note", Act.COMMENT),
     (f"act=comment|note {TO}? {TO}? {{issue}} {{rest?}}", Act.COMMENT),
     (
-        f"act={ADD} {{before?}} comment|note {TO}? {TO}? {{issue}} {{rest?}}",
+        f"act={ADD} {{before?}} {{private?}} comment|note {TO}? {TO}? {{issue}} {{rest?}}",
         Act.COMMENT,
     ),
-    (f"{{issue}} {ADD}? {{before?}} comment|note|comment:|note: {{rest?}}", Act.COMMENT),
+    (f"{{issue}} {ADD}? {{before?}} {{private?}} comment|note|comment:|note: {{rest?}}", Act.COMMENT),
     ("{issue} reply {rest}", Act.COMMENT),
     before=ARTICLES,
+    private=_HIDDEN,
 )
 _OF_TEMPLATES = CommandTable(
     ("", Act.TEMPLATES),
@@ -151,8 +159,7 @@ _OF_TEMPLATES = CommandTable(
     ("save issue? {issue} as {rest}", Act.SAVE_TEMPLATE),
     ("save {rest?}", Act.SAVE_TEMPLATE),
 )
-SUBCOMMANDS = _ROWS.verbs - QUESTION_WORDS - {"report", "file", "raise", "submit", "make", "log"}
-SUBCOMMANDS |= {*GENERAL, "comment", "note"}
+SUBCOMMANDS = (_ROWS.verbs - QUESTION_WORDS - {"i'd"}) | {*GENERAL, "comment", "note"}
 
 
 class UnknownSubcommand(UserError):
@@ -193,6 +200,8 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
     if subcommand != "new" and (comment := _comment(text, typist.base_url)):
         return comment
     rest = parsed.after(1)
+    if subcommand in GENERAL and BARE.fullmatch(rest.plain):
+        return TypedIssue(replace(rest, words=()), below)
     if subcommand in ("", "new") or (subcommand in GENERAL and is_subject(rest.plain)):
         return TypedIssue(rest if subcommand else parsed, below)
 
@@ -318,10 +327,10 @@ def _comment(text: str, base_url: str | None) -> OnIssues | None:
     comment, about = as_typed(typed.get("rest", "")).strip(), as_typed(typed.get("issue", ""))
     if asks(text.strip()[: row[1].start("rest")] if without_question(comment) else text):
         raise Question(as_typed(text))
-    unsure = _PRIVATE.match(comment) or (typed.get("act") and is_several(f"{about} {comment}"))
-    if not about or unsure:
+    if not about or (typed.get("act") and is_several(f"{about} {comment}")):
         return OnIssues(Act.COMMENT, text=f"{about} {comment}".strip())
-    return OnIssues(Act.COMMENT, _number(about), comment)
+    act = Act.MAYBE_PRIVATE if typed.get("private") or _PRIVATE.search(comment) else Act.COMMENT
+    return OnIssues(act, _number(about), comment)
 
 
 def _of_templates(draft: Draft) -> IssueRequest:

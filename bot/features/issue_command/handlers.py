@@ -100,6 +100,8 @@ class IssueCommand:
                 await self.files.open_form(reply, number or None)
             case Act.COMMENT:
                 await self.comments.comment(reply, number or None, text)
+            case Act.MAYBE_PRIVATE:
+                await self.comments.open_form(reply, number, text, private=True)
             case Act.FOLLOW:
                 await self.follows.follow(reply, number)
             case Act.UNFOLLOW:

@@ -11,13 +11,14 @@ from bot.slack.language import values
 from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_doubtful
 from bot.slack.language.durations import DURATION, LONG
-from bot.slack.language.marks import Vocabulary
-from bot.slack.language.objects import ARTICLES, EACH, GENERAL, THOSE, is_subject
+from bot.slack.language.marks import URGENT, Vocabulary
+from bot.slack.language.objects import ARTICLES, EACH, GENERAL, NEW_ISSUE, THOSE, is_subject
 from bot.slack.language.options import Parsed, is_filter
 from bot.slack.language.phrases import QUESTION_WORDS
 from bot.slack.language.questions import asks
 from bot.slack.language.reading import is_search
-from bot.slack.language.rows import CommandTable
+from bot.slack.language.rows import CommandTable, without_greeting
+from bot.slack.language.search_text import topic
 from bot.slack.language.tokens import UnclosedQuote, as_typed, words
 from bot.slack.surfaces.blocks import shortened
 from bot.slack.surfaces.interaction import COMMAND_LENGTH
@@ -81,23 +82,26 @@ Meant = RoutedCommand | Nothing | Wordless | Talk | Unclear | OfThread | IssueOf
 LOG, ON, IT = "log|time|track|book|spent", "on|for|to|in|issue", "it|this|that"
 CHANGE = (
     "close|closed|done|resolve|resolved|reopen|assign|unassign|follow|unfollow|mute|unmute|watch|unwatch|mark|move|give|take|"
-    "raise|lower|delete|remove|set|comment|attach"
+    "raise|lower|delete|remove|set|comment|attach|start|begin"
 )
 SHOW, OF_ISSUE = "show|view|open|edit|change|update", "me|on|for|the|issue|ticket|bug"
 ACCOUNT = "help|whoami|link|unlink|login|logout|connect|disconnect"
 TO_ISSUE = ("issue", "{act} {issue} {rest}")
 TIMED = rf"(?:#?[0-9]{{1,12}}|<?https?://[^\s>]{{1,2000}}>?|{DURATION}|{LONG})[:,]?(?:\s.*|\Z)"
 THING = "{before?} when=daily|weekly|hourly|live?"
+STATES = URGENT | {"high", "low", "normal", "private", "public", "done", "due", "mine"}
+"""What may be made of an issue, but is no type."""
 Row = tuple[str, str]  # a command, and its text with the slots of the row
-_POLITE = CommandTable(("please|pls|hey|hi|ok|okay {rest}", ""))
 _THREAD = CommandTable[Row](
     (f"act={CHANGE}|note {IT}? {{rest?}}", ("issue", "{act} {rest}")),
     (f"i'll take|grab {IT} {{rest?}}", ("issue", "take it {rest}")),
     (f"{LOG}? {{spent}} on|for this|it {{dated?}}", ("timelog", "{spent} {dated}")),
     (f"{LOG}? {{timed}}", ("timelog", "{timed}")),
+    (f"make {IT} {{state}}", ("issue", "set it {state}")),
     timed=rf"{DURATION}(?:\s.*)?",
     spent=rf"{DURATION}(?:\s.*?)?",
     dated=r"(?:today|yesterday|last|on)(?![^\s.,!]).*",
+    state=rf"(?:{'|'.join(sorted(STATES))}|\S+\s(?:priority|prio))(?![^\s.,!]).*",
 )
 _ADDED = CommandTable[Row](
     ("{new}", ("issue", "new")),
@@ -120,7 +124,7 @@ _ADDED = CommandTable[Row](
     mention=r"<@.*",
     named=r"(?:(?:called|named|for|of|in|on|:)(?:\s+|\Z)|(?-i:(?![a-z])))(?P<name>.*)",
 )
-_SPENT = CommandTable((f"{{duration}} {ON}? {ON}? {{issue}} {{rest?}}", ""))
+_SPENT = CommandTable((f"{{duration}} {ON}? {ON}? {{issue}} {{rest?}}", ""), duration=rf"{DURATION}|{LONG}")
 _TABLE = CommandTable[Row](
     ("{plain} issue|ticket {rest?}", ("issue", "{rest}")),
     ("{plain} issues|tickets {rest?}", ("issues", "{rest}")),
@@ -138,6 +142,7 @@ _TABLE = CommandTable[Row](
     ("{spent}", ("timelog", "{all}")),
     ("{issue} {rest?}", ("issue", "{all}")),
     (f"{{plain}} act={CHANGE}|{SHOW} {OF_ISSUE}? {OF_ISSUE}? {{issue}} {{rest?}}", TO_ISSUE),
+    ("start|begin work|working on? issue? {issue} {rest?}", ("issue", "start {issue} {rest}")),
     (f"{{plain}} act=note {OF_ISSUE} {OF_ISSUE}? {{issue}} {{rest?}}", TO_ISSUE),
     ("{plain} act=note {hash} {rest?}", ("issue", "{act} {hash} {rest}")),
     ("act=template|templates {rest?}", ("issue", "{act} {rest}")),
@@ -148,6 +153,7 @@ _TABLE = CommandTable[Row](
     ("list|show digests", ("digest", "list")),
     ("list|show templates", ("issue", "templates")),
     ("list|show {rest?}", ("issues", "{rest}")),
+    (f"{{stated}} {NEW_ISSUE}", ("issue", "new")),
     ("{search}", ("issues", "{all}")),
     (f"{EACH} {{those}}", ("issue", "{all}")),
     ("add|remove {who} watcher|watchers to|from|on? issue? {issue}", ("issue", "{all}")),
@@ -177,6 +183,7 @@ _TABLE = CommandTable[Row](
     those=THOSE,
     who=r"\S.*?",
     plain=r"(?=\S)",  # the first word isn't a label, as in `issue: …`
+    stated=r"(?=[^?]*\Z)",
     hash=r"#[0-9]{1,12}[:,]?(?!\S)",
     topics=r"(?:(?:all|assigned|assignments|comments|changes|on|off|and)(?:[\s,]+|\Z))+",
     digest=r"(?:.*\s)?digests?(?![^\s.!?]).*",
@@ -222,9 +229,7 @@ def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread
         return Nothing()
     if not any(character.isalnum() for character in without_emoji(text)):
         return Nothing() if text == "?" else Wordless()
-    while polite := _POLITE.take(text):
-        text = polite[1]["rest"]
-
+    text = without_greeting(text)
     if talk := _TALK.take(text):
         return Talk(talk[0])
     first, rest = [*text.split(maxsplit=1), ""][:2]
@@ -298,9 +303,10 @@ def leading(text: str, base_url: str) -> Iterator[tuple[str, RoutedCommand]]:
         yield f"Show #{number}", RoutedCommand("issue", str(number))
     if numbers and is_reminder(text):
         yield f"Follow #{numbers[0]}", RoutedCommand("issue", f"follow {numbers[0]}")
-    for label, words_of, run in LEADS:
-        if set(words_of.split()).intersection(words_in):
-            yield label, run
+    leads = [(label, run) for label, words_of, run in LEADS if set(words_of.split()).intersection(words_in)]
+    yield from leads
+    if (about := topic(words_in)) and not (numbers or leads):
+        yield f"Search for “{about}”", RoutedCommand("issues", about)
 
 
 def _only_search_phrases(text: str, today: Today) -> bool:
@@ -322,7 +328,7 @@ def _of_thread(
     if word in MAKE and THIS.intersection(typed) and not asks(rest):
         first, _, person = " ".join(typed).partition(" for ")
         tracker = [one for one in first.split() if one not in _NOTHING]
-        if len(tracker) <= 1:
+        if len(tracker) <= 1 and STATES.isdisjoint(tracker):
             return IssueOfThread("".join(tracker), person)
     routed = _routed(_THREAD, f"{word} {rest}", f"{word} {rest}", {"issue": numbered})
     return OfThread(routed.command, routed.text) if routed else None

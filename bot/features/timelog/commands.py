@@ -5,12 +5,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
-from enum import Enum
 
 from bot.errors import Offer, UnknownWord, UserError
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.slack.language import dates, reading, values
-from bot.slack.language.doubts import is_doubtful
+from bot.slack.language.doubts import PAST, is_doubtful, is_told
 from bot.slack.language.durations import DURATION, LONG, WITH_UNIT, hours
 from bot.slack.language.marks import CALENDAR, MAX_NAME_WORDS, Vocabulary, plain
 from bot.slack.language.options import Parsed, understand
@@ -22,16 +21,21 @@ from bot.slack.language.tokens import Atom, Token, Word, as_typed
 from bot.slack.language.values import CommandContext, Help, ZoneUnknown
 from bot.spelling import GOVERNING, word_meant
 
-Act = Enum("Act", "EDIT_LAST SHOW_TOTALS")
-"""Edits or deletes the user's latest entry; shows what they logged today and this week."""
+
+@dataclass(frozen=True)
+class EditLast:
+    """Edits or deletes the user's latest entry, on an issue if one is given."""
+
+    issue: int | None = None
 
 
 @dataclass(frozen=True)
 class ShowTotal:
-    """Shows what the user logged in a period."""
+    """Shows what the user logged in a period; `lately`: also today and this week."""
 
     since: date
     until: date
+    lately: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,10 +53,10 @@ class Misread:
     error: UserError
 
 
-TimelogRequest = TimeToLog | TimeDraft | Misread | WhoLogged | Act | ShowTotal | Help
+TimelogRequest = TimeToLog | TimeDraft | Misread | WhoLogged | EditLast | ShowTotal | Help
 """A draft opens the form."""
 OPTIONS = ("project", "activity", "on")
-LINK = "for|on|to|in|issue"
+LINK, OF = "for|on|to|in|issue", "on|for|from|of"
 ALSO = AND | {"or", "/"}
 MEANINGLESS = frozenset({*DASHES, ":", "please", "pls", "plz"})
 """Words that mean nothing before or after a comment."""
@@ -60,8 +64,6 @@ LOGGING = frozenset(
     {"log", "add", "track", "spent", "i", "i've", "worked", "book", "forgot", "please", "pls"}
 )
 """Words that only say that time is logged, before the rest."""
-COMPARING = frozenset({"to", "or", "than", "until", "till"})
-"""Words right before a duration that is only a limit: `from 2 to 3h`."""
 DELETING = (["delete"], ["remove"], ["undo"])
 SPENDING = frozenset({"i", "i've", "spent", "worked", "logged", "took", "me", "on", "it", "for"})
 """Words that say nothing if they are the whole comment."""
@@ -72,16 +74,19 @@ _ASKED = (
     "for|during|of|entries|list"
 )
 _TIMES = rf"today|yesterday|(?:last|past)\s+[0-9]+|(?:this|last|past)|(?:day|week|month|year)s?|{_CALENDAR}"
-_ABOUT = CommandTable[Act | Help | str](
+_ABOUT = CommandTable[EditLast | Help | str](
     ("help", Help()),
-    ("edit|change|delete|remove|undo {last?}", Act.EDIT_LAST),
+    ("edit|change|delete|remove|undo {last?}", EditLast()),
+    ("edit|change|update|delete|remove|undo {issue} {rest?}", "entry"),
+    (f"edit|change|update|delete|remove|undo {{its}} {OF} issue? {{issue}} {{rest?}}", "entry"),
     ("edit {rest}", "entry"),
     ("change|update|delete|remove {entry}", "entry"),
     ("delete|remove|undo {duration} {rest?}", "entry"),
-    ("who {rest?} {issue}", "others"),
-    ("{totals}", Act.SHOW_TOTALS),
+    ("who|show {rest?} {issue}", "others"),
+    ("{totals}", "totals"),
     ("{others}", "others"),
     ("start|stop|begin|pause the|a? timer|working? on|for? {issue?}", "timer"),
+    its=rf"(?:.*\s)?(?:entry|one|time|hours)(?![^\s.,!?])|{DURATION}",
     last=r"last.*|(?:(?:last|my|the|it|entry|time|one|latest|that)(?:\s+|\Z))+",
     entry=r"(?:.*\s)?(?:entry|entries|(?:my|today['’]s|yesterday['’]s) hours)(?![^\s.,!?]).*",
     totals=rf"(?=(?:how|what|show|list)\b|.*\b(?:today|week|month|totals?|entries)\b)"
@@ -124,7 +129,10 @@ _ONE = "Log one entry at a time"
 _OWN = "I log only your own time. If that's an activity, choose it in the form"
 _DAY = "Log one day at a time, such as `on friday`"
 _FOR = re.compile(r"for (\w+)", re.IGNORECASE)
+_STATED = "If you spent that time, open the form"
 _MORE = CommandTable(
+    ("is|was|isn't|wasn't|are|were {rest?}", _STATED),
+    ("remaining|left|more|estimate|estimated", _STATED),
     ("and|each|&|plus|daily|every|per {rest?}", _ONE),
     ("{list}", _ONE),
     ("{spent} {rest?}", _ONE),
@@ -194,14 +202,16 @@ def timelog_command(
             case "others":
                 return WhoLogged(number)
             case "entry":
+                if number:
+                    return EditLast(number)
                 raise UserError(
                     "To change or delete an earlier entry, choose “Edit” in the message where I confirmed "
                     "it. To open your last one, type `{/timelog} edit`.",
                     offers=[Offer("Edit last entry", "edit")],
                 )
-            case Act.SHOW_TOTALS:
+            case "totals":
                 return _total(match["totals"], typist)
-            case Act() | Help():
+            case EditLast() | Help():
                 return about
 
     request = _logged(typed, typist, vocabulary)
@@ -262,12 +272,13 @@ def _more(request: TimeToLog, parsed: Parsed, typist: CommandContext) -> UserErr
     return None
 
 
-def _total(text: str, typist: CommandContext) -> Act | ShowTotal:
+def _total(text: str, typist: CommandContext) -> ShowTotal:
     named = " ".join(word for word in re.findall(r"\w+", text.lower()) if word not in _ASKED.split("|"))
-    if named in ("", "today", "week", "this week"):
-        return Act.SHOW_TOTALS
+    lately = named in ("", "today", "week", "this week")
+    if lately:
+        named = "today" if named == "today" else "this week"
     days = dates.days(named, typist.today, "past")
-    return ShowTotal(days.since or typist.today(), days.until or typist.today())
+    return ShowTotal(days.since or typist.today(), days.until or typist.today(), lately)
 
 
 def _no_timer() -> UserError:
@@ -288,6 +299,13 @@ def _unsure() -> UserError:
     return UserError(
         "I can't tell which number is the issue and which is the duration, so I didn't log anything. Type "
         "one of each, such as `{/timelog} 42 1h30`."
+    )
+
+
+def _unsure_of(spent: str) -> UserError:
+    return UserError(
+        "I can't tell whether “{spent}” is the time you spent, so I didn't log anything. Check the form.",
+        spent=spent,
     )
 
 
@@ -324,7 +342,7 @@ def _shaped(
         draft = draft.model_copy(update={"issue": number, "project": None})
 
     known, amount = bool(number or draft.project), None
-    past = "ago" in [plain(word) for word in comment.words[:4]]  # `2 hours ago` is no duration
+    past = PAST.intersection(map(plain, comment.words))  # `2 hours ago` is no duration
     if spent or (known and comment.words and not past):
         try:
             amount = hours(spent or comment.words[0].text, typist.locale)
@@ -332,11 +350,13 @@ def _shaped(
             problems += [error] if known else []
 
     before = _within(parsed, row[1], "comment").words if row and known and spent else ()
-    typed = [*map(plain, before)]
-    if NEGATIONS.intersection(typed) or typed in DELETING or COMPARING.intersection(typed[-1:]):
-        problems.append(_unsure())
-        amount = None
-    if not amount:
+    typed = [plain(word) or "" for word in before]
+    denied = typed in DELETING or not NEGATIONS.isdisjoint(typed)
+    told = denied or is_told(typed)
+    if told:
+        problems.append(_unsure() if denied else _unsure_of(spent or ""))
+    amount = None if denied else amount
+    if told or not (amount or re.fullmatch(LONG, spent or "", re.IGNORECASE)):
         comment = (
             _within(parsed, row[1], *_SLOTS.keys() - {"certain"}, "duration", "rest")
             if row and known

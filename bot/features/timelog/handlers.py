@@ -16,8 +16,8 @@ from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.publicity import Exposure, Publicity
 from bot.features.parts import Parts
 from bot.features.reading import vocabulary
-from bot.features.timelog import commands, views
-from bot.features.timelog.commands import Act, Misread, may_name_project, timelog_command
+from bot.features.timelog import commands, entries, views
+from bot.features.timelog.commands import Misread, may_name_project, timelog_command
 from bot.features.timelog.guesses import Guesses
 from bot.features.timelog.timelog import (
     ActivityNeeded,
@@ -113,13 +113,13 @@ class TimelogHandlers:
                 await self.open_form(reply, draft)
             case commands.WhoLogged(issue):
                 await reply.privately(views.time_of_others(issue, reply.wording))
-            case Act.EDIT_LAST:
-                await self.open_entry(reply, None)
-            case Act.SHOW_TOTALS:
-                await reply.privately(views.logged_so_far(await self._totals(reply)))
-            case commands.ShowTotal(since, until):
-                minutes = await self.timelog.access.store.time_entries.minutes(reply.owner, since, until)
-                await reply.privately(views.logged_in(minutes, since, until, reply.wording))
+            case commands.EditLast(issue):
+                last = await entries.last_on(self.timelog, reply.owner, issue) if issue else None
+                await self.open_entry(reply, last.id if last else None)
+            case commands.ShowTotal(since, until, lately):
+                period = await entries.logged_in(self.timelog, reply.owner, since, until)
+                totals = await self._totals(reply) if lately else None
+                await reply.privately(views.logged_in(period, totals, since, until, reply.wording))
             case Help():
                 await reply.privately(help_views.of("timelog", reply.wording.command))
 

@@ -13,6 +13,7 @@ from bot.access.projects import KnownProject
 from bot.errors import OutcomeUnknown, UserError
 from bot.features.issues.fields import typed_hours
 from bot.features.issues.views import format_hours, issue_field, open_buttons, post_menu
+from bot.features.timelog.entries import LoggedIn
 from bot.features.timelog.timelog import MINUTES, Loggable, LongDay, TimeDraft, TimeToLog
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
@@ -234,19 +235,31 @@ def deleted(entry: Entry, totals: tuple[int, int] | None, wording: Wording, note
     return Message(text, (section(text), *_totals(totals, note)))
 
 
-def logged_so_far(totals: tuple[int, int] | None) -> Message:
-    """What the user logged with the bot today and this week."""
-    today, week = (_long(minutes) if minutes else "nothing" for minutes in totals or (0, 0))
-    text = f"You logged {today} today and {week} this week with Issue Bot."
-    log = button("Log time", OpenEmptyTimeForm())
-    return Message(text, (section(text), actions([log])))
+def logged_in(
+    logged: LoggedIn, totals: tuple[int, int] | None, since: date, until: date, wording: Wording
+) -> Message:
+    """What the user logged with the bot in a period; with `totals`, today and this week."""
+    if totals:
+        today, week = map(_some, totals)
+        text = f"You logged {today} today and {week} this week with Issue Bot."
+        below = button("Log time", OpenEmptyTimeForm())
+    else:
+        ends = dict.fromkeys(map(day, (since, until)))
+        text = f"Logged with Issue Bot: {_some(logged.minutes)} · {' – '.join(ends)}"
+        below = _time_page(wording)
+    return Message(
+        text, (section(text), *(_listed(one, wording) for one in logged.entries), actions([below]))
+    )
 
 
-def logged_in(minutes: int, since: date, until: date, wording: Wording) -> Message:
-    """What the user logged with the bot in a period."""
-    ends = dict.fromkeys(map(day, (since, until)))
-    text = f"Logged with Issue Bot: {_long(minutes) if minutes else 'nothing'} · {' – '.join(ends)}"
-    return Message(text, (section(text), actions([_time_page(wording)])))
+def _listed(entry: Entry, wording: Wording) -> Block:
+    """An entry with *Edit*."""
+    text = f"{_long(entry.minutes)} on {_what(entry, wording)}\n{_details(entry)}"
+    return section(text, button("Edit", EditTime(entry=entry.id)))
+
+
+def _some(minutes: int) -> str:
+    return _long(minutes) if minutes else "nothing"
 
 
 def time_of_others(issue: int | None, wording: Wording) -> Message:
@@ -264,7 +277,7 @@ def _time_page(wording: Wording) -> Element:
 def _totals(totals: tuple[int, int] | None, note: str) -> list[Block]:
     notes = [note.strip()] if note else []
     if totals:
-        today, week = (_long(minutes) if minutes else "nothing" for minutes in totals)
+        today, week = map(_some, totals)
         notes.insert(0, f"Logged with Issue Bot: {today} today · {week} this week")
     return [context(each) for each in notes]
 

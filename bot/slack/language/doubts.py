@@ -1,9 +1,11 @@
-"""Numbers that may be something else than an issue or a duration: clock times, lists, and alternatives."""
+"""Numbers that may be no issue or duration, such as clock times, and durations that may not be time spent."""
 
 import re
+from collections.abc import Sequence
 
 from bot.slack.language.dates import MONTH
 from bot.slack.language.durations import UNIT, without_and, without_spans
+from bot.slack.language.phrases import LIMITING, STATING
 
 _CLOCK = r"[0-9]{1,2}:[0-9]{2}\b"
 _TIME = rf"(?:{_CLOCK}|[0-9]+(?:[.,][0-9]+)?\s?{UNIT}\b)"
@@ -27,6 +29,14 @@ _DOUBTFUL = re.compile(
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(rf"{_ISSUE}(?:{_OTHER}|{_LIST})\s?{_NUMBER}", re.IGNORECASE)
+
+PAST = frozenset({"ago", "earlier", "later"})
+
+
+def is_told(before: Sequence[str]) -> bool:
+    """Whether words before a duration tell something else than the time spent: `timeout of 30m`."""
+    stated = before[-1:] == ["for"] and not STATING.isdisjoint(before)  # `was down for 2h`
+    return stated or not LIMITING.isdisjoint(before[-1:]) or before in (["in"], ["within"])
 
 
 def is_several(text: str) -> bool:

@@ -33,7 +33,7 @@ _FORMS = (
     *(rf"[0-9]{{1,5}}\s*{_HOURS}\s*(?:and\s+)?[0-9]{{1,2}}\s*{_MINS}", rf"[0-9]{{1,5}}{_HOURS}[0-9]{{1,2}}"),
     rf"[0-9]{{1,5}}(?:[.,][0-9]{{1,4}})?\s*{_HOURS}",
 )
-_END = r"(?![^\s.,:;!?])(?!\s+ago\b)"
+_END = r"(?![^\s.,:;!?])(?!\s+(?:ago|earlier|later)\b)"
 WITH_UNIT = "(?>(?:" + re.sub(r"\((?!\?)", "(?:", "|".join(_FORMS)) + f"){_END})"
 DURATION = rf"(?>{WITH_UNIT}|(?:[0-9]{{1,5}}:[0-9]{{1,2}}|[0-9]{{1,3}}[.,][0-9]{{1,2}}(?!\.)){_END})"
 """Durations within a text; a number alone may be something else."""

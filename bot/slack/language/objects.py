@@ -8,11 +8,18 @@ from bot.slack.language.rows import CommandTable
 from bot.slack.language.tokens import Atom, Word
 
 GENERAL = ("new", "create", "add")
+_ASKING = (
+    "can|could|i'd|i? you|i|we? want|need|like? to? open|report|file|raise|submit|make|start|need a|an new?"
+)
+NEW_ISSUE = f"{_ASKING} issue|ticket|bug|task here?"
+"""A row for what asks for a new issue without saying which."""
 EACH = "close|reopen|resolve|assign|reassign|unassign|delete|remove all|every|each|my|these|those"
 THOSE = r"(?:.*\s)?(?:issues|tickets|bugs|tasks|stories|features)\b.*"
 _ARTICLES = r"(?:an?|another|the|my|our|some|new|one|more)\b"
 ARTICLES = rf"{_ARTICLES}(?:\s+{_ARTICLES})*"
 """Words that may stand before a thing: `another new comment`."""
+BARE = re.compile(rf"(?:(?:{_ARTICLES}|issue|ticket|bug|task|feature|please)\W*)*", re.IGNORECASE)
+"""What says nothing of a new issue."""
 BEFORE = rf"(?:{_ARTICLES}\s+)*+"
 _THINGS = (
     r"(?:(?:comment|note|hour|digest|feed|template|(?:sub)?project|user|account|member|attachment|watcher)s?|"

@@ -51,7 +51,8 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("nobody|no-one has|is|'s? picked|taken|claimed|working|assigned|doing up|on?", "to:nobody", SEARCH),
     ("unassign|unassigned it|this?", "to:none", CHANGE),
     ("unassign from? {person}", "to:none holder:{person}", CHANGE),
-    ("mine|my", "to:me", SEARCH),
+    ("mine", "to:me", ("search", "change")),
+    ("my", "to:me", SEARCH),
     ("am|i|i'm i? working on", "to:me", SEARCH),
     ("what should i work|do on? next?", "to:me sort:priority:desc", SEARCH),
     ("on my plate|desk today|now?", "to:me", SEARCH),
@@ -147,7 +148,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("set|change|update it|this? to {priority}", "priority:{priority}", CHANGE),
     ("close|closed|done it|this?", "step:close", CHANGE),
     ("reopen|reopened|open|unclose it|this? again?", "step:reopen", CHANGE),
-    ("start|begin work|working? on? it|this?", "status:progress", CHANGE),
+    ("start|begin work|working? on? it|this? now|please?", "step:start", CHANGE),
     ("move|transfer it|this? to the? {project}", "cannot:project", CHANGE),
     ("move|transfer it|this? to the? project {value}", "cannot:project", CHANGE),
     ("mark|move|set|put|back it|this? as|to|in|into {value}", "status:{value}", CHANGE),
@@ -273,7 +274,7 @@ FILLERS = _words(
 """Words that mean nothing in a search beside a phrase or at its start."""
 VERBS = _words(
     "issues tickets issue ticket show list find can could you with and the me all about any anything "
-    "something who what how why when where which should is are was containing contains"
+    "everything something who what how why when where which should is are was containing contains"
 )
 """Fillers that mean nothing at a search's start even if it has no phrase."""
 NOUNS = frozenset({"issues", "tickets", "issue", "ticket"})
@@ -285,6 +286,11 @@ NEGATIONS = _words(
     "without except excluding"
 )
 """Words before a phrase that turn it around: it is none then."""
+STATING = _words("is are was were been")
+LIMITING = STATING | _words(
+    "to or than until till after every of needs takes remaining estimate estimated eta timeout delay"
+)
+"""Words right before a duration that isn't the time spent: `from 2 to 3h`, `downtime was 2h`."""
 VAGUE = (
     FILLERS
     | NEGATIONS

@@ -12,6 +12,7 @@ T = TypeVar("T")
 EVERYTHING = r"\S.*"
 BEFORE, AFTER = r"(?:\A|(?<=\S)[,.:!?]{0,9}\s+)", r"(?![^\s,.!?])"
 _POLITE = rf"(?:[\s,.!?]+(?:{'|'.join(sorted(TALK, key=len, reverse=True))}){AFTER}){{0,3}}"
+_GREETING = re.compile(r"\A\s*(?:(?:please|pls|plz|hey|hi|ok|okay)[\s,.!?]+(?=\S))+", re.IGNORECASE)
 _SLOTS = {
     "issue": r"#?[0-9]{1,12}[:,!?\uff1f]*(?!\S)|<?https?://[^\s>]{1,2000}>?[:,]?(?!\S)",
     "duration": DURATION,
@@ -48,6 +49,11 @@ class CommandTable(Generic[T]):
 def shapes(*rows: str, **slots: str) -> CommandTable[None]:
     """A table of which only the slots matter."""
     return CommandTable(*((row, None) for row in rows), **slots)
+
+
+def without_greeting(text: str) -> str:
+    """The text without polite words before a request."""
+    return _GREETING.sub("", text)
 
 
 def _compiled(pattern: str, slots: dict[str, str]) -> re.Pattern[str]:

@@ -1,14 +1,18 @@
 """The text of a search beside its phrases, and keywords that a typing error hides in it."""
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
 
 from bot.slack.language.marks import END, MAX_WORDS, Vocabulary, plain, plural
 from bot.slack.language.options import Parsed
-from bot.slack.language.phrases import FILLERS
+from bot.slack.language.phrases import FILLERS, NEGATIONS, PHRASES, QUESTION_WORDS, TALK, VERBS
 from bot.slack.language.reading import TABLES
 from bot.spelling import GOVERNING
 
 SWAPPED = range(4, 16)  # how many letters a word has of which two may be swapped
+COMMON = FILLERS | VERBS | TALK | NEGATIONS | QUESTION_WORDS | GOVERNING
+COMMON |= set(re.findall(r"[^\W\d_]+(?![^{]*\})", " ".join(words for words, *_ in PHRASES)))
+"""Words that mean something in a command or in every sentence."""
 
 
 def search_text(parsed: Parsed) -> str:
@@ -18,6 +22,12 @@ def search_text(parsed: Parsed) -> str:
     words = [word for word in parsed.words if plain(word) not in FILLERS | GOVERNING] or parsed.words
     texts = (word.text if word.quoted else word.text.rstrip(END) for word in words)
     return " ".join(" ".join(texts).split())
+
+
+def topic(words: Sequence[str]) -> str:
+    """The few words that a question is about; empty if it has many."""
+    about = [word for word in words if word and word not in COMMON]
+    return " ".join(about) if len(about) <= min(3, len(words) - 1) else ""
 
 
 def respelled(parsed: Parsed, vocabulary: Vocabulary) -> tuple[tuple[str, str], ...]:

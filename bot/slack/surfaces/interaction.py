@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from bot.errors import UserError
+from bot.slack.language.rows import without_greeting
 from bot.slack.language.tokens import as_typed
 from bot.slack.surfaces.blocks import JSON, option_values
 from bot.slack.surfaces.buttons import MENU, ActionExpired, Button
@@ -123,7 +124,7 @@ class SlashCommand(Interaction):
 
     @property
     def text(self) -> str:
-        """The text after the command. Raises UserError if it is too long."""
+        """The text after the command, without a greeting. Raises UserError if it is too long."""
         if len(self.raw) > COMMAND_LENGTH:
             raise UserError(
                 "Your command has {length} characters, and the limit is {longest}. "
@@ -131,7 +132,7 @@ class SlashCommand(Interaction):
                 length=f"{len(self.raw):,}",
                 longest=f"{COMMAND_LENGTH:,}",
             )
-        return self.raw
+        return without_greeting(self.raw)
 
     @property
     def typed(self) -> str:

@@ -40,6 +40,44 @@ async def refused(person: Person, message: JSON, values: JSON) -> JSON:
     return await person.form_saying("Comment", "already on #")
 
 
+PRIVATE = (
+    "{n} comment (private) they won't pay",
+    "{n} comment [Private] they won't pay",
+    "{n} comment private - they won't pay",
+    "{n} comment private they won't pay",
+    "{n} comment *internal* they won't pay",
+    "{n} comment this is confidential, they won't pay",
+    "{n} comment for internal use only: they won't pay",
+    "{n} reply they won't pay (internal)",
+    "{n} note internal note – they won't pay",
+    "{n} add a private note they won't pay",
+    "comment {n} (internal) they won't pay",
+    "add an internal comment to {n} they won't pay",
+)
+
+
+async def test_what_may_be_private_is_written_in_the_form(
+    office: Office, ana: Person, linked_ben: Person
+) -> None:
+    before = len(notes(office))
+    for typed in PRIVATE:
+        form = await ana.form_after(ana.command(f"/issue {typed.format(n=NUMBER)}"), "Comment")
+        assert labels_of(form) == {"Comment", "Private note"}, typed
+        assert "they won't pay" in values_of(form)["Comment"]
+        await ana.close(form)
+    assert len(notes(office)) == before
+
+    form = await ana.form_after(ana.command(f"/issue {NUMBER} comment (private) secret"), "Comment")
+    await ana.after(ana.submit(form, {"Private note": True}))
+    assert notes(office)[-1].is_private
+
+    await linked_ben.command(f"/issue {NUMBER} comment (private) secret")
+    assert "doesn't let you write private notes" in text_of(await linked_ben.form("Comment"))
+    for typed in ("internal server error again", "Internally, we call it private/public"):
+        await ana.ask(f"/issue {NUMBER} comment {typed}")
+    assert len(notes(office)) == before + 3
+
+
 async def test_a_comment_is_added_as_it_is_written(office: Office, ana: Person, linked_ben: Person) -> None:
     url, before = f"{office.tracker.url}/issues/{NUMBER}", len(notes(office))
     for typed in (f"{NUMBER} comment", f"comment {NUMBER}", f"#{NUMBER} note", f"Comment on {url}"):

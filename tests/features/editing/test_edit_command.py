@@ -5,7 +5,7 @@ import re
 import pytest
 
 from bot.sandbox.tracker.data import Issue
-from bot.sandbox.tracker.defaults import CLOSED, NEW, RESOLVED, SUPPORT
+from bot.sandbox.tracker.defaults import CLOSED, IN_PROGRESS, NEW, RESOLVED, SUPPORT
 from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
 from tests.support.person import Person
@@ -155,6 +155,17 @@ async def test_what_is_not_done_leads_on(office: Office, ana: Person, issue: Iss
         assert re.search(says.format(n=issue.id, m=other.id), text_of(answer), re.DOTALL), typed
 
     assert written(office) == before
+
+
+async def test_start_needs_a_status_that_says_so(office: Office, ana: Person, issue: Issue) -> None:
+    office.tracker.data.statuses[IN_PROGRESS].name = "Doing"
+
+    answer = await ana.ask(f"/issue {issue.id} start")
+
+    assert "No status called “start”. Try New, Doing, Resolved" in text_of(answer)
+    assert "progress" not in text_of(answer)
+    assert issue.status_id == NEW
+    button_saying(answer["blocks"], "Open form")
 
 
 async def test_lists_allowed_statuses(office: Office, ana: Person, linked_ben: Person, issue: Issue) -> None:

@@ -6,8 +6,7 @@ from zoneinfo import ZoneInfo
 from bot.features.help import views
 from bot.features.search.commands import OPTIONS, issues_command
 from bot.features.search.search import Query
-from bot.features.timelog.commands import Act as OnTime
-from bot.features.timelog.commands import timelog_command, typed_time
+from bot.features.timelog.commands import EditLast, timelog_command, typed_time
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.features.tracker.commands import Act, tracker_command
 from bot.slack.language.options import understand
@@ -50,7 +49,7 @@ def test_every_example_parses() -> None:
     assert [parsed for parsed in searches if not isinstance(parsed, Query)] == []
 
     logged = [timelog_command(typed_time(typed), typist) for typed in examples("timelog")]
-    assert [type(parsed) for parsed in logged] == [TimeDraft, TimeToLog, TimeToLog, OnTime, TimeToLog]
+    assert [type(parsed) for parsed in logged] == [TimeDraft, TimeToLog, TimeToLog, EditLast, TimeToLog]
 
     typed = [re.sub(r"@\w+", "<@U2>", typed) for typed in examples("tracker")]
     assert [text for text in typed if tracker_command(text, ana).act is Act.ACCOUNT] == [""]

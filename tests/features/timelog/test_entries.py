@@ -122,3 +122,37 @@ async def test_deleted_entry_is_gone_with_its_post(office: Office, ana: Person, 
     assert "Deleted 1h on" in text_of(await ana.form("Time deleted"))
     assert entry.id not in office.tracker.data.time_entries
     assert post["ts"] not in {m["ts"] for m in await ana.messages()}
+
+
+async def test_the_time_of_a_period_lists_its_entries_and_edits_them(ana: Person, issue: Issue) -> None:
+    await log(ana, issue, "1h Half of it")
+    await log(ana, issue, "2h yesterday")
+
+    answer = await ana.ask("/timelog what did I log today")
+    assert "You logged 1h today" in text_of(answer)
+    assert "Half of it" in text_of(answer)
+    assert "2h on" not in text_of(answer)
+    assert "2h on" in text_of(await ana.ask("/timelog what did I log yesterday"))
+    await ana.submit(await ana.form_after(ana.press(answer, "Edit"), "Edit time"), {"Hours": "3h"})
+
+    await logged(ana, " to 3h.")
+    assert "You logged 3h today" in text_of(await ana.ask("/timelog today"))
+
+
+async def test_edit_opens_the_latest_entry_on_an_issue(office: Office, ana: Person, issue: Issue) -> None:
+    other = next(
+        one
+        for one in office.tracker.data.issues.values()
+        if one.project_id == issue.project_id and one.id != issue.id and not one.is_private
+    )
+    await log(ana, issue, "1h")
+    await log(ana, other, "2h")
+
+    form = await ana.form_after(ana.command(f"/timelog edit my entry on {issue.id}"), "Edit time")
+    assert f"#{issue.id} " in text_of(form)
+    await ana.close(form)
+
+    answer = await ana.ask("/timelog change my entry on 99999 to 3h")
+    assert f"You have no entry on #99999 that I know of. Your last one is on #{other.id}." in text_of(answer)
+    await ana.press(answer, "Edit last entry")
+    assert f"#{other.id} " in text_of(await ana.form("Edit time"))

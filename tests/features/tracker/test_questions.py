@@ -9,7 +9,7 @@ from tests.support.written import written
 
 ANSWERS = {
     "/timelog how much time did Dana spend on webshop": "can't show other people.s time.*Open time in",
-    "/timelog change today's entry on {n} to 2h": "choose “Edit” in the message where.*Edit last entry",
+    "/timelog change today's entry on {n} to 2h": "haven't logged any time yet. Log it on #{n}.*Log time",
     "/tracker who is in webshop?": "Web Shop.*can't list its members.*Open in Tracker",
     "/tracker is it down?": "Tracker is up.*Help",
     "/tracker I don't have an account": "Ask a Tracker administrator.*Link account",

@@ -12,8 +12,7 @@ from bot.features.issue_command.commands import (
 )
 from bot.features.issues.fields import Draft
 from bot.features.search.search import Query
-from bot.features.timelog.commands import Act as OnTime
-from bot.features.timelog.commands import ShowTotal, WhoLogged
+from bot.features.timelog.commands import EditLast, ShowTotal, WhoLogged
 from bot.features.timelog.timelog import TimeDraft
 from bot.features.tracker.commands import Act as OnTracker
 from bot.features.tracker.commands import TrackerRequest
@@ -201,6 +200,7 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         "login page": TimeDraft(comment="login page"),
         "42 fixed 2h ago": TimeDraft(issue=42, comment="fixed 2h ago"),
         "42 2 hours ago": TimeDraft(issue=42, comment="2 hours ago"),
+        "42 fixed it 2 hours later": TimeDraft(issue=42, comment="fixed it 2 hours later"),
         "1h30": TimeDraft(hours=Decimal("1.5")),
         "1h 30m stand-up": TimeDraft(hours=Decimal("1.5"), comment="stand-up"),
         "1h 30 42": TimeDraft(hours=Decimal(1), comment="30 42"),
@@ -219,8 +219,19 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         ),
         **same(logged("1.5", "Review"), "42 one and a half hours Review", "42 1h30: Review"),
         **same(logged("2", day=13), "42 2 days ago 2h", "42 2h 2d ago"),
-        **same(OnTime.EDIT_LAST, "edit", "Delete", "undo"),
-        **same(OnTime.SHOW_TOTALS, "today", "list", "show my time", "how much this week?"),
+        **same(EditLast(), "edit", "Delete", "undo"),
+        **same(
+            EditLast(12),
+            "edit 12",
+            "edit my entry on 12",
+            "change today's entry on 12 to 2h",
+            "remove 2h from 12",
+        ),
+        "today": ShowTotal(WEDNESDAY, WEDNESDAY, lately=True),
+        **same(
+            ShowTotal(date(2026, 7, 13), date(2026, 7, 19), lately=True),
+            *("list", "show my time", "how much this week?"),
+        ),
         **{
             text: ShowTotal(date(2026, *since), date(2026, *until))
             for text, since, until in (

@@ -57,7 +57,7 @@ REFUSED: dict[str, dict[str, str]] = {
         **same("Mention one person", "user new @bo", "user new <@U2> <@U3>"),
         "user edit": "`/tracker user edit 5`",
     },
-    "/timelog": same("`/timelog edit`", "edit 7", "remove 2h from 42", "change today's entry on 42 to 2h"),
+    "/timelog": same("`/timelog edit`", "edit yesterday", "change today's entry to 2h"),
     "/digest": {
         **same("`kind:` can be", "add web daily 9 kind:old", "add web daily 9 kind:due stale:14d"),
         "add web daily 9 -traker:bug": "`-tracker:`",
@@ -113,11 +113,12 @@ MISREAD: dict[str, tuple[str, TimeDraft]] = {
     "42 1h30 7/8": ("could be July 8", logged("1.5", "7/8")),
     "42 1h30 on Feb 30": ("`yesterday`", logged("1.5", "on Feb 30")),
     **{
-        text: (f"How many hours is “{amount}”", TimeDraft(issue=42, comment=amount))
-        for text, amount in (
-            ("42 half a day", "half a day"),
-            ("all day on 42", "all day"),
-            ("2d on 42", "2d"),
+        text: (f"How many hours is “{amount}”", TimeDraft(issue=42, comment=comment))
+        for text, amount, comment in (
+            ("42 half a day", "half a day", ""),
+            ("all day on 42", "all day", ""),
+            ("2d on 42", "2d", ""),
+            ("1d 42 pairing", "1d", "pairing"),
         )
     },
     **{
@@ -135,9 +136,20 @@ MISREAD: dict[str, tuple[str, TimeDraft]] = {
         f"42 {comment}": ("can't tell", TimeDraft(issue=42, comment=comment))
         for comment in ("delete 2h", "didn't log 2h")
     },
+    **{
+        f"42 {comment}": (f"whether “{spent}” is the time you spent", logged(amount, comment))
+        for comment, spent, amount in (
+            ("downtime was 2h", "2h", "2"),
+            ("timeout of 30m", "30m", "0.5"),
+            ("worked again after 2h", "2h", "2"),
+            ("was down for 30 minutes", "30 minutes", "0.5"),
+            ("estimate 3h", "3h", "3"),
+        )
+    },
+    "42 2h was the downtime": ("If you spent that time", logged("2", "was the downtime")),
     "42 9:00 2h": ("I'm not sure", logged("9", "2h")),
     "42 1h for testing": ("If that's an activity", logged("1", "for testing", issue=42, activity="testing")),
-    "1d 42": ("How many hours is “1d”", TimeDraft(issue=42, comment="1d")),
+    "1d 42": ("How many hours is “1d”", TimeDraft(issue=42)),
     **dict.fromkeys(("start 42", "start the timer on #42"), ("don't have a timer", TimeDraft(issue=42))),
     **dict.fromkeys(("1h #42 and 2h #12", "42 1h, 12 2h"), ("one entry at a time", logged("1"))),
     "forgot yesterday: 42 1h, today 2h": ("one entry at a time", logged("1", day=14)),
