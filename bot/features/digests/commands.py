@@ -317,7 +317,11 @@ def _schedule(typed: Parsed, problems: list[UserError]) -> Schedule | None:
     if weekly := _WEEKLY.match(typed.plain):
         text = f"weekly mon{typed.plain[weekly.end() :]}"
         if not schedules.is_schedule(text):
-            problems[-1], text = UserError("Which day? I filled in the form with Monday."), "weekly mon"
+            days = [day for day in typed.plain.split() if schedules.is_schedule(f"weekly {day}")]
+            problems[-1:] = (
+                problems[-1:] if days else [UserError("Which day? I filled in the form with Monday.")]
+            )
+            text = f"weekly {','.join(days) or 'mon'}"
         return schedules.parse(text)
     return None
 

@@ -39,6 +39,11 @@ async def test_failed_add_opens_the_form_with_what_was_understood(ana: Person) -
         ("add webshop daily 9:30 priority: tracker:bug", "priority", {"Time": "09:30"}),
         ("add webshop cron 7 * * * * tracker:bug group:no", "group", {"Cron expression": "7 * * * *"}),
         (
+            "add webshop weekly closed issues on fridays tracker:bug",
+            "the time after `weekly fri`",
+            {"Schedule": "Weekly", "Days": ["Friday"], "Issues": "Closed issues"},
+        ),
+        (
             "add webshop weekly summary of closed issues tracker:bug",
             "Which day? I filled in the form with Monday.",
             {"Schedule": "Weekly", "Days": ["Monday"], "Time": "09:00", "Issues": "Closed issues"},
