@@ -1,4 +1,4 @@
-"""The worker: takes the jobs that are due or whose process crashed, and does them."""
+"""The worker: takes the jobs that are due or whose process crashed, and gives them to their handlers."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -17,13 +17,13 @@ SOON = 60.0  # a job postponed by at most this many seconds is taken on time, ot
 
 log = structlog.get_logger(__name__)
 
-Do = Callable[[Job], Awaitable[JobOutcome | None]]
+JobHandler = Callable[[Job], Awaitable[JobOutcome | None]]
 """Does one job and returns its outcome; None means done."""
 Settle = Callable[[Job, JobOutcome], Awaitable[None]]
 """Records a job's outcome; later calls for the same job do nothing."""
 
 
-class Together(ABC):
+class BatchHandler(ABC):
     """Does several jobs of one kind in one call."""
 
     at_once: int = AT_ONCE
@@ -34,8 +34,8 @@ class Together(ABC):
 
 
 @dataclass(frozen=True)
-class _OneByOne(Together):
-    one: Do
+class _OneByOne(BatchHandler):
+    one: JobHandler
     retry: float
 
     async def do(self, jobs: Sequence[Job], settle: Settle) -> None:
@@ -57,11 +57,11 @@ class Worker:
     failed job is retried.
     """
 
-    def __init__(self, jobs: Jobs, kinds: Mapping[str, Do | Together], retry: float) -> None:
+    def __init__(self, jobs: Jobs, kinds: Mapping[str, JobHandler | BatchHandler], retry: float) -> None:
         self.jobs = jobs
         self.kinds = {
-            kind: does if isinstance(does, Together) else _OneByOne(does, retry)
-            for kind, does in kinds.items()
+            kind: handler if isinstance(handler, BatchHandler) else _OneByOne(handler, retry)
+            for kind, handler in kinds.items()
         }
         self.retry = retry
         self.tasks = Tasks()
@@ -112,13 +112,13 @@ class Worker:
 
     async def _do(self, kind: str, jobs: Sequence[Job]) -> None:
         """Do jobs and settle them; after a cancellation, another process takes those that aren't settled."""
-        left = {job.key: job for job in jobs}
-        self._doing[kind] += len(left)
+        unsettled = {job.key: job for job in jobs}
+        self._doing[kind] += len(unsettled)
         # Content that no key decrypts waits, because an operator may restore the key.
         readable = [job for job in jobs if job.content is not None or job.age >= RETRIED_FOR]
 
         async def settle(job: Job, outcome: JobOutcome) -> None:
-            if left.pop(job.key, None):
+            if unsettled.pop(job.key, None):
                 try:
                     await self._settle(kind, job, outcome)
                 finally:
@@ -130,10 +130,10 @@ class Worker:
                     await self.kinds[kind].do(readable, settle)
             except Exception:
                 log.exception("job failed", action="worker.failed", kind=kind)
-            for job in tuple(left.values()):
+            for job in tuple(unsettled.values()):
                 await settle(job, job.later(self.retry))
         finally:
-            self._doing[kind] -= len(left)
+            self._doing[kind] -= len(unsettled)
 
     async def _settle(self, kind: str, job: Job, outcome: JobOutcome) -> None:
         while True:

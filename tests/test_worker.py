@@ -13,13 +13,13 @@ from bot.store.database import Database
 from bot.store.jobs import Done, Job, JobOutcome, Jobs, Later
 from bot.store.store import Store
 from bot.store.vault import Vault
-from bot.worker import AT_ONCE, Do, Settle, Together, Worker
+from bot.worker import AT_ONCE, BatchHandler, JobHandler, Settle, Worker
 from tests.support.reading import until, until_so
 
 SLOW, QUICK = "slow", "quick"
 MANY = 3 * AT_ONCE
 RETRY = 0.01
-WorkerOf = Callable[[Jobs, Mapping[str, Do | Together]], Worker]
+WorkerOf = Callable[[Jobs, Mapping[str, JobHandler | BatchHandler]], Worker]
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ async def worker_of() -> AsyncIterator[WorkerOf]:
     """Makes workers, which are stopped with the test: none wakes while its loop closes."""
     made: list[Worker] = []
 
-    def make(jobs: Jobs, kinds: Mapping[str, Do | Together]) -> Worker:
+    def make(jobs: Jobs, kinds: Mapping[str, JobHandler | BatchHandler]) -> Worker:
         made.append(Worker(jobs, kinds, RETRY))
         return made[-1]
 
@@ -36,7 +36,7 @@ async def worker_of() -> AsyncIterator[WorkerOf]:
         await worker.stop(0)
 
 
-class OneOfThem(Together):
+class OneOfThem(BatchHandler):
     """Settles the first of its jobs, and then fails if it is to."""
 
     def __init__(self, *, fails: bool) -> None:

@@ -30,7 +30,7 @@ from bot.service.filters import IssueFilters
 from bot.service.models import Issue
 from bot.store.jobs import Done, Job, JobOutcome, Later
 from bot.store.owner import Owner
-from bot.worker import Settle, Together
+from bot.worker import BatchHandler, Settle
 
 log = structlog.get_logger(__name__)
 
@@ -49,7 +49,7 @@ Item = TypeVar("Item", bound=Due)
 Content = TypeVar("Content")
 
 
-class DueReads(Together, Generic[Item, Content]):
+class DueReads(BatchHandler, Generic[Item, Content]):
     """Does the jobs of one kind."""
 
     name: ClassVar[str]  # its name in log lines

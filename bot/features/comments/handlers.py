@@ -19,7 +19,7 @@ from bot.features.issues.views import open_buttons, this_message
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.outgoing import posting
-from bot.slack.outgoing.messages import in_words, writer
+from bot.slack.outgoing.messages import quoted_message, writer
 from bot.slack.outgoing.outcomes import PostOutcome
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms, rich_input
@@ -272,7 +272,7 @@ async def quoted(reply: Reply, message: JSON) -> str:
 
     Textile has no code blocks in quotes, so a message with one isn't quoted there.
     """
-    quote = await in_words(reply, message)
+    quote = await quoted_message(reply, message)
     if not quote.text:
         return quote.source
     text = quote.text

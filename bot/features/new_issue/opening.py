@@ -20,7 +20,7 @@ from bot.features.related.views import CreateFromMessage
 from bot.features.templates.views import UseTemplate
 from bot.slack.incoming.feature import Feature
 from bot.slack.language.keys import without_typed_key
-from bot.slack.outgoing.messages import in_words
+from bot.slack.outgoing.messages import quoted_message
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, Block, Element, actions, button, shortened
 from bot.slack.surfaces.drafts import SavedDraft
@@ -156,6 +156,6 @@ class FormOpening:
 
 async def draft_from_message(reply: Reply, message: JSON) -> Draft:
     """Return a message as a draft: its first line is the subject, its text with a link the description."""
-    quote = await in_words(reply, message)
+    quote = await quoted_message(reply, message)
     description = f"{quote.text}\n\n– {quote.source}".lstrip()
     return Draft(subject=shortened(quote.first_line.rstrip("."), SUBJECT), values={"desc": description})

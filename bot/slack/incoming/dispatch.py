@@ -205,8 +205,7 @@ class Dispatch(AsyncMiddleware):
                     if saved := await handler(interaction, reply):
                         await self.resume(reply, saved)
                 finally:
-                    notifying.cancel()
-                    await asyncio.wait({notifying})
+                    await cancel(notifying)
 
     async def _handle_event(self, event: Event, reply: Reply, handler: Route) -> bool:
         """Run an event's handler and return whether it succeeded, without a progress notice.

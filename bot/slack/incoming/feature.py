@@ -11,7 +11,7 @@ from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.buttons import Button
 from bot.slack.surfaces.drafts import SavedDraft
 from bot.slack.surfaces.forms import FormResult
-from bot.worker import Do, Together
+from bot.worker import BatchHandler, JobHandler
 
 Handled = TypeVar("Handled", bound=interaction.Interaction)
 
@@ -61,7 +61,7 @@ class Feature:
     events: Mapping[str, Handler[interaction.Event]] = field(default_factory=dict)
     retryable_events: Mapping[str, Handler[interaction.Event]] = field(default_factory=dict)
     """Events that must not be lost: Slack repeats them until the handler succeeds."""
-    jobs: Mapping[str, Do | Together] = field(default_factory=dict)
+    jobs: Mapping[str, JobHandler | BatchHandler] = field(default_factory=dict)
     """What the worker does, by the kind of job."""
 
 

@@ -28,7 +28,7 @@ SHORTENED = " (shortened here)"
 
 
 @dataclass(frozen=True)
-class InWords:
+class QuotedMessage:
     """A message for the service: its text and its author with a link to it, in the service's format, and its
     first line in plain text.
     """
@@ -64,7 +64,7 @@ async def writer(reply: Reply, rich: JSON) -> Callable[[JSON], str]:
     )
 
 
-async def in_words(reply: Reply, message: JSON) -> InWords:
+async def quoted_message(reply: Reply, message: JSON) -> QuotedMessage:
     """A message, shortened if it doesn't fit into a form."""
     text = message_text.text_of(message)
     author, name = await author_of(reply, message), await names_in(reply, text)
@@ -80,7 +80,7 @@ async def in_words(reply: Reply, message: JSON) -> InWords:
         source = f"{source}{SHORTENED}"
     plain = await asyncio.to_thread(to_plain, text, name)
     first = next((line.strip() for line in plain.splitlines() if line.strip()), "")
-    return InWords(body, source, first)
+    return QuotedMessage(body, source, first)
 
 
 async def author_of(reply: Reply, message: JSON) -> str:

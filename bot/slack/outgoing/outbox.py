@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from typing import NamedTuple
 
 import structlog
 
@@ -193,8 +194,14 @@ def _seconds_to_next_search(error: BaseException, retry: float) -> float | None:
     return None if refused else retry
 
 
-Waiting = tuple[datetime, int, str, str, asyncio.Future[None]]
-"""When a write is due, its number, its method and channel, and its turn."""
+class Waiting(NamedTuple):
+    """A write that waits for its turn, in the order of its first two fields."""
+
+    due_at: datetime
+    number: int
+    method: str
+    channel_id: str
+    turn: asyncio.Future[None]
 
 
 class Turns:
@@ -218,14 +225,14 @@ class Turns:
     @asynccontextmanager
     async def turn(self, method: str, channel_id: str, due_at: datetime) -> AsyncIterator[None]:
         """Wait until the method may write to the channel, which stays reserved until the block ends."""
-        came: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        insort(self._waiting, (due_at, next(self._numbers), method, channel_id, came))
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        insort(self._waiting, Waiting(due_at, next(self._numbers), method, channel_id, turn))
         self._start_after(0)
         try:
-            await came
+            await turn
             yield
         finally:
-            if not came.cancelled():
+            if not turn.cancelled():
                 self._busy.discard(channel_id)
                 now = time.monotonic()
                 self._channels[channel_id] = max(self._channels.get(channel_id, 0), now) + self._channel_pace
@@ -244,17 +251,16 @@ class Turns:
         """Start the writes that may go now, and come back when the next one may."""
         now, soonest = time.monotonic(), math.inf
         waiting, self._waiting = self._waiting, []
-        for one in waiting:
-            _, _, method, channel_id, came = one
-            if came.done():  # the waiting task was canceled
+        for write in waiting:
+            if write.turn.done():  # the waiting task was canceled
                 continue
-            free_at = max(self._open_at[method], self._free_at(channel_id))
+            free_at = max(self._open_at[write.method], self._free_at(write.channel_id))
             if free_at <= now:
-                self._open_at[method] = now + self._methods[method]
-                self._busy.add(channel_id)
-                came.set_result(None)
+                self._open_at[write.method] = now + self._methods[write.method]
+                self._busy.add(write.channel_id)
+                write.turn.set_result(None)
             else:
-                self._waiting.append(one)
+                self._waiting.append(write)
                 soonest = min(soonest, free_at)
         self._channels = {channel: at for channel, at in self._channels.items() if at > now}
         if soonest < math.inf:

@@ -100,9 +100,9 @@ class StoredPosts:
         `sending` is called then, and returns what the job records of the message for a retry after a crash.
         If it is `repeated`, an earlier attempt may have posted it, and the message says so.
         """
-        kept = partial(self._kept, job, post.owner, ready, sending, repeated=repeated)
+        begin = partial(self._begin, job, post.owner, ready, sending, repeated=repeated)
         delayed = None if repeated else partial(self.jobs.end_request, job)
-        outcome = await self.outbox.send(post, kept, due_at=due_at, delayed=delayed)
+        outcome = await self.outbox.send(post, begin, due_at=due_at, delayed=delayed)
         match outcome:
             case outcomes.Delayed(seconds):
                 return job.later(max(seconds, self.delays.background_retry), unknown=repeated)
@@ -112,9 +112,10 @@ class StoredPosts:
                 log.warning("message not sent", action="stored.not_sent", outcome=type(outcome).__name__)
         return outcome
 
-    async def _kept(
+    async def _begin(
         self, job: Job, owner: Owner, ready: Ready, sending: Callable[[], object], *, repeated: bool
     ) -> Message | None:
+        """Build the message and record that it is about to be sent; None if it must not be."""
         began, lease = await self.outbox.slack_time(owner), timedelta(seconds=self.timings.longest_post)
         message = await ready()
         if message is None or not await self.jobs.begin_request(job, began, lease, sending()):
