@@ -18,6 +18,7 @@ from bot.slack.workspaces.tokens import OneWorkspace
 from tests.support.office import Office
 from tests.support.people import IDS
 from tests.support.person import DM, Person
+from tests.support.proxying import proxying
 from tests.support.reading import JSON, text_of, until, values_of, waiting
 from tests.support.slackwire import SlackWire
 
@@ -131,6 +132,19 @@ async def test_posts_use_the_response_url_if_not_a_member(ana: Person, wire: Sla
 
     posted = (await ana.messages())[-1]
     assert (text_of(posted), posted["ephemeral"]) == (CREATED, False)
+
+
+async def test_the_response_url_is_reached_through_the_proxy(ana: Person, wire: SlackWire) -> None:
+    slack, channel = ana.office.bot.slack, ana.office.channel_id("general")
+    url = ana.office.workspace._response_urls.issue("commands", ana.user_id, channel)
+    wire.lasting = {POST: "refuse:not_in_channel"}
+
+    async with proxying() as proxy:
+        slack.proxy = proxy.url
+        outcome, _ = await posting.publicly(slack, Destination(channel, response_url=url), sentence(CREATED))
+
+    assert outcome is PostOutcome.YES
+    assert url in proxy.passed
 
 
 async def test_a_private_answer_tries_every_way_before_giving_up(ana: Person, wire: SlackWire) -> None:

@@ -269,7 +269,9 @@ async def _fetch(
 
     headers = {"Authorization": f"Bearer {slack.token}", "Accept-Encoding": "identity"}
     try:
-        async with slack.session.get(url, headers=headers, allow_redirects=False, timeout=TIMEOUT) as answer:
+        async with slack.session.get(
+            url, headers=headers, allow_redirects=False, timeout=TIMEOUT, proxy=slack.proxy
+        ) as answer:
             _check(answer, file)
             async for chunk in answer.content.iter_chunked(CHUNK):
                 yield chunk

@@ -345,7 +345,9 @@ async def _respond(slack: AsyncWebClient, place: Destination, body: JSON) -> int
         total=min(connections.timeout.total or RESPONSE_URL_SECONDS, RESPONSE_URL_SECONDS)
     )
     try:
-        async with connections.post(url, json=body, timeout=timeout, allow_redirects=False) as answer:
+        async with connections.post(
+            url, json=body, timeout=timeout, allow_redirects=False, proxy=slack.proxy
+        ) as answer:
             status = answer.status
             page = await answer.content.read(1) == b"<"
     except (aiohttp.ClientError, OSError, TimeoutError) as error:

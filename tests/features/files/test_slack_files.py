@@ -12,6 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.errors import UserError
 from bot.features.files.jobs import download
 from bot.slack.workspaces import web_client
+from tests.support.proxying import proxying
 from tests.support.serving import serving
 from tests.support.wire import broken, http
 from tests.support.wording import worded
@@ -116,6 +117,15 @@ async def test_a_file_that_cant_be_fetched_is_requested_once_or_not_at_all(
 ) -> None:
     assert (await lost(slack, host.file(**more))).startswith(expected)
     assert len(host.served) == ("path" in more)
+
+
+async def test_a_file_is_downloaded_through_the_proxy(slack: AsyncWebClient, host: FileHost) -> None:
+    async with proxying() as proxy:
+        slack.proxy = proxy.url
+
+        assert await read(slack, host.file()) == CONTENT
+
+    assert proxy.passed == [host.file()["url_private_download"]]
 
 
 async def test_an_html_page_is_distinguished_from_an_html_file(slack: AsyncWebClient, host: FileHost) -> None:
