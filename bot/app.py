@@ -158,7 +158,11 @@ class Bot:
 
     def _http(self, app: AsyncApp) -> Web:
         settings = self.settings
-        probes = {"database": self._ping, "slack": self._slack_answers, "service": self.client.reachable}
+        probes = {
+            "database": self.store.processes.is_beating,
+            "slack": self._slack_answers,
+            "service": self.client.reachable,
+        }
         secret = None if settings.socket_mode else settings.slack_signing_secret or None
         several = settings.several_workspaces
         installing = flow(self.slack, self.store.installations, *self._credentials) if several else None
@@ -229,10 +233,6 @@ class Bot:
         self._closing.push_async_callback(runner.cleanup)
         await web.TCPSite(runner, self.settings.host, self.settings.port).start()
         self.port = runner.addresses[0][1]
-
-    async def _ping(self) -> bool:
-        await self.database.ping()
-        return True
 
     async def _slack_answers(self) -> bool:
         if self._socket and not await self._socket.is_connected():

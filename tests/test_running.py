@@ -4,8 +4,10 @@ import asyncio
 import io
 import json
 import re
+import sqlite3
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from bot import telemetry
 from bot.sandbox.tracker.server import Tracker
 from bot.store.channels import Channel
 from bot.store.plans import Group
+from bot.timings import Timings
 from tests.support.bot_process import SECONDS_TO_STOP, Apart, BotProcess, apart
 from tests.support.digesting import ANA, requested_plan
 from tests.support.office import TEAM, Office
@@ -179,6 +182,31 @@ async def test_a_slow_form_shows_progress(wired: Person, wire: Wire) -> None:
 
     assert wire.full_waits == 1
     assert not await one_moment(wired)
+
+
+async def test_a_bot_whose_database_refuses_writes_is_not_ready(tmp_path: Path) -> None:
+    timings = Timings(interval=0.1, heartbeat_timeout=1)
+    async with Office(tmp_path, timings=timings).opened() as office:
+
+        async def ready() -> JSON:
+            async with office.http.get(f"http://127.0.0.1:{office.bot.port}/readyz") as answer:
+                result: JSON = await answer.json()
+                return result | {"status": answer.status}
+
+        assert (await ready())["database"]
+        with closing(sqlite3.connect(tmp_path / "bot.db", isolation_level=None)) as database:
+            database.execute(
+                "create trigger full before update on processes"
+                " begin select raise(fail, 'database or disk is full'); end"
+            )
+            await until(lambda: _is(ready, database=False, ready=False, status=503))
+
+            database.execute("drop trigger full")
+            await until(lambda: _is(ready, database=True, ready=True, status=200))
+
+
+async def _is(look: Callable[[], Awaitable[JSON]], **expected: object) -> bool:
+    return expected.items() <= (await look()).items()
 
 
 async def test_a_draining_bot_is_not_ready_but_still_answers(tmp_path: Path) -> None:

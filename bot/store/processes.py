@@ -44,6 +44,11 @@ class Processes:
             self._steady_since = now
         self._last_beat = now
 
+    async def is_beating(self) -> bool:
+        """Whether the database has stored this process's heartbeats lately. Raises SQLAlchemyError."""
+        now = await self.now()
+        return self._last_beat is not None and now - self._last_beat < self._timeout
+
     def dead(self, holder: sa.SQLColumnExpression[Any], now: datetime) -> sa.ColumnElement[bool]:
         """Match rows whose holder is dead.
 
