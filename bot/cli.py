@@ -10,7 +10,7 @@ import typer
 
 from bot import config, telemetry
 from bot.slack.surfaces import manifest as slack_manifest
-from bot.store.database import Database, DatabaseUnavailableError, translated_errors
+from bot.store.database import Database, DatabaseUnavailableError, missing_file, translated_errors
 from bot.store.store import Store
 from bot.store.vault import Rotation, Vault
 
@@ -118,8 +118,8 @@ def manifest(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for Slack's own CLI.")] = False,
 ) -> None:
     """Print the Slack app manifest."""
+    given = _load_or_fail(config.given)
     try:
-        given = config.given()
         checked = config.checked_prefix(given.get("command_prefix", "") if prefix is None else prefix)
     except ValueError as wrong:
         _fail(2, f"{'COMMAND_PREFIX' if prefix is None else '--prefix'}: {wrong}")
@@ -142,6 +142,8 @@ def generate() -> None:
 def rotate() -> None:
     """Re-encrypt every stored secret with the first key of ENCRYPTION_KEYS."""
     settings = _load_or_fail(lambda: config.load_storage(with_keys=True))
+    if path := missing_file(settings.database_url):
+        _fail(2, f"DATABASE_URL: There's no database at {path}. Run this in the bot's directory.")
 
     async def rotate_all(database: Database) -> Rotation:
         progress = Rotation()

@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,6 +21,7 @@ from pydantic_settings import (
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
+ENV = Path(".env")
 LONGEST_COMMAND = "/timelog"
 COMMAND_LIMIT = 32  # Slack's limit, including the slash
 PORTS = range(1, 65536)
@@ -65,8 +67,8 @@ HOST = _matching(
     r"([a-z0-9_.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?",
     "Must be a comma-separated list of hosts, such as files.slack.com.",
 )
-BOT_TOKEN = _matching(r"xoxb-[\w-]+", "Must start with xoxb-.")
-APP_TOKEN = _matching(r"xapp-[\w-]+", "Must start with xapp-.")
+BOT_TOKEN = _matching(r"xoxb-[\w-]+", "Must start with xoxb-, and be the whole token.")
+APP_TOKEN = _matching(r"xapp-[\w-]+", "Must start with xapp-, and be the whole token.")
 CLIENT_ID = _matching(
     r"[0-9]+\.[0-9]+", "Must be two numbers separated by a dot. Copy it from “Basic Information”."
 )
@@ -105,8 +107,9 @@ def _database(value: str) -> str:
     """Validate with SQLAlchemy's and asyncpg's parsers, so that neither fails later and quotes the URL."""
     try:
         urlsplit(value)
-        port = make_url(value).port
-        usable = re.match(r"sqlite:///.|postgres(ql)?://.", value) and (port is None or port in PORTS)
+        url = make_url(value)
+        usable = re.match(r"sqlite:///.|postgres(ql)?://.", value) and url.database != ":memory:"
+        usable = usable and (url.port is None or url.port in PORTS)
     except (ArgumentError, ValueError):
         usable = False
     if not usable:
@@ -196,7 +199,7 @@ class _Variables(Settings, BaseSettings):
     """
 
     model_config = SettingsConfigDict(
-        env_file=".env", env_file_encoding="utf-8", env_ignore_empty=True, extra="ignore"
+        env_file=ENV, env_file_encoding="utf-8", env_ignore_empty=True, extra="ignore"
     )
 
 
@@ -206,7 +209,8 @@ AnyStorage = TypeVar("AnyStorage", bound=Storage)
 def load() -> Settings:
     """Read the settings from the environment and `.env`.
 
-    Raises ConfigError with every invalid or missing variable, and never with a value, which may be a secret.
+    Raises ConfigError if `.env` can't be read, and otherwise with every invalid or missing variable, but
+    never with a value, which may be a secret.
     """
     values = given()
     several = any(name in values for name in OAUTH)
@@ -222,19 +226,28 @@ def load_storage(*, with_keys: bool) -> Storage:
 
 
 def given() -> dict[str, Any]:
-    """Return the values that are set, by field, unchecked: some may be missing or invalid."""
-    return {**DotEnvSettingsSource(_Variables)(), **EnvSettingsSource(_Variables)()}
+    """Return the values that are set, by field, unchecked: some may be missing or invalid.
+
+    Raises ConfigError if `.env` can't be read.
+    """
+    return {**in_file(ENV), **EnvSettingsSource(_Variables)()}
 
 
 def in_file(path: Path) -> dict[str, str]:
-    """Return a file's values, by field, unchecked. Raises OSError, UnicodeDecodeError."""
-    if path.exists():
-        path.read_bytes()  # pydantic-settings ignores what it can't read
-    return {
-        name: value
-        for name, value in DotEnvSettingsSource(_Variables, env_file=path)().items()
-        if value and name in Settings.model_fields
-    }
+    """Return a file's values, by field, unchecked; nothing if there is no such file. Raises ConfigError."""
+    try:
+        if path.exists():
+            path.read_bytes()  # pydantic-settings ignores a directory
+        values = DotEnvSettingsSource(_Variables, env_file=path)()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
+        raise ConfigError(f"Can't read {path}: {reason}. Fix that, then try again.") from None
+    return {name: value for name, value in values.items() if value and name in Settings.model_fields}
+
+
+def is_exposed() -> bool:
+    """Whether every user of this machine can read `.env`."""
+    return sys.platform != "win32" and ENV.exists() and bool(ENV.stat().st_mode & stat.S_IROTH)
 
 
 def problem(variable: str, value: str) -> str | None:

@@ -18,12 +18,11 @@ import typer
 from bot import config
 from bot.check.findings import Finding
 from bot.check.service import REDMINE_HEADER, check_address, is_redmine
-from bot.config import ConfigError
+from bot.config import ENV, ConfigError
 from bot.service.client import Client
 from bot.slack.surfaces.manifest import manifest_yaml, parsed
 from bot.store.vault import Vault
 
-ENV = Path(".env")
 NEW_APP = "https://api.slack.com/apps?new_app=1&manifest_json="
 LONGEST_LINK = 8_000
 YES = {"y", "yes"}
@@ -222,10 +221,7 @@ def _line(prompt: str, *, secret: bool = False) -> str:
 
 def read_env(path: Path) -> dict[str, str]:
     """Return the file's values, by variable; nothing if there is no such file. Raises ConfigError."""
-    try:
-        return {name.upper(): value for name, value in config.in_file(path).items()}
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"Can't read {path}: {_reason(error)}. Fix that, then try again.") from None
+    return {name.upper(): value for name, value in config.in_file(path).items()}
 
 
 def check_env(path: Path) -> None:
@@ -288,8 +284,4 @@ def _quoted(value: str) -> str:
 
 
 def _unwritable(path: Path, error: OSError) -> ConfigError:
-    return ConfigError(f"Can't write {path}: {_reason(error)}. Run this as a user who can write there.")
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror or type(error).__name__) if isinstance(error, OSError) else "it isn't UTF-8"
+    return ConfigError(f"Can't write {path}: {error.strerror}. Run this as a user who can write there.")

@@ -93,6 +93,27 @@ async def test_check_reports_that_slack_and_service_are_down(sandbox: Sandbox) -
     assert "SERVICE_BASE_URL: The tracker doesn't respond." in findings["SERVICE_BASE_URL"]
 
 
+async def test_check_says_that_tls_fails(sandbox: Sandbox) -> None:
+    url = sandbox.service_url.replace("http://", "https://")
+
+    findings = await _findings(sandbox.bot.settings, service_base_url=url)
+
+    assert "Can't connect with TLS: [SSL: " in findings["SERVICE_BASE_URL"]
+    assert "_ssl.c" not in findings["SERVICE_BASE_URL"]
+
+
+async def test_check_reports_an_env_file_that_others_can_read(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / ".env"
+    file.touch(0o600)
+    assert ".env" not in await _findings(sandbox.bot.settings)
+
+    file.chmod(0o644)
+    assert (await _findings(sandbox.bot.settings))[".env"].endswith("Run `chmod 600 .env`.")
+
+
 @pytest.fixture(autouse=True)
 def _impatient() -> Iterator[None]:
     """Try a missing service only once."""

@@ -34,6 +34,7 @@ def test_run_lists_every_missing_variable(issuebot: Command) -> None:
 
 
 def test_keys_generate_prints_only_a_usable_key(issuebot: Command) -> None:
+    issuebot("db", "upgrade")
     old, new = issuebot("keys", "generate"), issuebot("keys", "generate")
     assert (old.exit_code, len(old.stdout), old.stdout.count("\n")) == (0, 45, 1)
     assert old.stdout != new.stdout
@@ -73,6 +74,31 @@ def test_keys_rotate_shows_its_progress(issuebot: Command, tmp_path: Path) -> No
     steps = (BATCH, linked, linked + BATCH, linked + jobs)
     assert rotated.stderr.splitlines() == [f"{step} of {linked + jobs}" for step in steps]
     assert rotated.stdout == f"Re-encrypted {linked + jobs}. 0 already used the first key.\n"
+
+
+def test_keys_rotate_does_not_create_a_database(issuebot: Command, tmp_path: Path) -> None:
+    rotated = issuebot("keys", "rotate", ENCRYPTION_KEYS=Vault.generate_key().get_secret_value())
+
+    sentence = (
+        f"DATABASE_URL: There's no database at {tmp_path}/issuebot.db. Run this in the bot's directory.\n"
+    )
+    assert (rotated.exit_code, rotated.stdout, rotated.stderr) == (2, "", sentence)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(("run",), 2), (("check",), 1), (("manifest",), 2), (("keys", "rotate"), 2), (("db", "upgrade"), 2)],
+)
+def test_an_env_file_that_cannot_be_read_is_named(
+    issuebot: Command, tmp_path: Path, arguments: tuple[str, ...], code: int
+) -> None:
+    (tmp_path / ".env").write_bytes("SERVICE_NAME=Café".encode("latin-1"))
+
+    result = issuebot(*arguments)
+
+    assert result.exit_code == code
+    assert "Can't read .env: it isn't UTF-8. Fix that, then try again.\n" in result.output
 
 
 def test_manifest_accepts_mode_url_and_prefix(issuebot: Command) -> None:

@@ -90,6 +90,7 @@ def test_the_environment_overrides_the_env_file(environment: pytest.MonkeyPatch)
         ("SERVICE_TEXT_FORMAT", "html"),
         ("SERVICE_NAME", "x" * 50),
         ("DATABASE_URL", "mysql://bot:s3cret@db/bot"),
+        ("DATABASE_URL", "sqlite:///:memory:"),
         ("ENCRYPTION_KEYS", "s3cret"),
         ("ENCRYPTION_KEYS", f"{NEEDED['ENCRYPTION_KEYS']},s3cret"),
         ("COMMAND_PREFIX", "Acme "),

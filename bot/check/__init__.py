@@ -3,8 +3,9 @@
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
+from bot import config
 from bot.check import service, slack, storage
-from bot.check.findings import Finding
+from bot.check.findings import Finding, wrong
 from bot.config import Settings, ignore_proxies
 from bot.slack.workspaces import web_client
 from bot.timings import Delays
@@ -12,6 +13,8 @@ from bot.timings import Delays
 
 async def check(settings: Settings) -> AsyncIterator[Finding]:
     """Check Slack, the service and the database, and yield the findings; never raises for a failed check."""
+    if config.is_exposed():
+        yield wrong(".env", "Every user of this machine can read its secrets. Run `chmod 600 .env`.")
     if urlsplit(settings.slack_api_url).hostname in {"127.0.0.1", "::1", "localhost"}:
         ignore_proxies()
     async with web_client.session(Delays().slack) as connections:

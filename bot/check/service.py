@@ -14,6 +14,7 @@ from bot.service.transport import Probe
 SECONDS_TO_ANSWER = 10
 REDMINE_HEADER = "X-Redmine-API-Key"
 NO_KEY = SecretStr("0" * 40)  # belongs to no one: shows who answers without touching an account
+CHECK_TLS = "Check the port, and that this machine trusts the tracker's certificate (docs/operations.md)."
 ENABLE_API = "Turn on the REST API in the tracker's settings."
 
 
@@ -39,8 +40,10 @@ async def check_address(client: Client) -> Finding:
         sentence = "There's no API at this URL. Check for a missing path prefix, such as /redmine."
     except errors.Redirected:
         sentence = "The URL redirects. Use the URL it redirects to, often https:// instead of http://."
-    except (errors.Unreachable, errors.TimedOut):
+    except (errors.Unreachable, errors.TimedOut) as error:
         sentence = "The tracker doesn't respond. Check the host, the port, and the network."
+        if "[SSL" in error.detail:
+            sentence = f"Can't connect with TLS: {error.detail.partition(' (_ssl')[0]}. {CHECK_TLS}"
     except errors.ServiceError as error:
         sentence = f"The response isn't the API's (status {error.status}). Check the host and the path."
     else:

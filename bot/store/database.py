@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -104,11 +105,6 @@ class Database:
     async def close(self) -> None:
         """Wait for running transactions, and close all connections."""
         await self._driver.close()
-
-    async def ping(self) -> None:
-        """Check that the database responds. Raises DatabaseUnavailableError."""
-        with translated_errors():
-            await self.read(lambda connection: connection.scalar(text("select 1")))
 
     async def check_writable(self) -> None:
         """Check that the database is writable, by creating a table and rolling back. Raises
@@ -289,15 +285,32 @@ def _sqlite(url: URL, lock_seconds: float) -> Engine:
     return engine
 
 
+def missing_file(url: str) -> Path | None:
+    """Return the path of the SQLite database if no file is there yet."""
+    parsed = _parse(url)
+    file = parsed.database or ""
+    if parsed.get_backend_name() != "sqlite" or file.startswith("file:") or Path(file).exists():
+        return None
+    return Path(file).resolve()
+
+
 def _create_private(database: str) -> None:
     """Create a missing database file with mode 0600; SQLite would use 0644. The WAL gets the same mode.
 
+    If root creates it, it belongs to the owner of its directory, the bot's own user; so does the WAL.
     Never opens an existing file: closing it would release this process's locks on it.
     """
     if database.startswith("file:"):
         return
+    path = Path(database).resolve()
     with suppress(OSError):  # SQLite reports what's wrong with the path
-        os.close(os.open(Path(database).resolve(), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        try:
+            if sys.platform != "win32" and os.geteuid() == 0:
+                directory = path.parent.stat()
+                os.fchown(file, directory.st_uid, directory.st_gid)
+        finally:
+            os.close(file)
 
 
 def _age(connection: Connection) -> Age:

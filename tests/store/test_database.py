@@ -49,6 +49,20 @@ async def test_a_new_sqlite_database_is_private_to_its_owner(tmp_path: Path) -> 
     assert file_modes == {"bot.db": "0o600", "bot.db-wal": "0o600", "bot.db-shm": "0o600"}
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
+async def test_a_database_that_root_creates_belongs_to_the_directorys_owner(tmp_path: Path) -> None:
+    os.chown(tmp_path, 12_345, 54_321)
+
+    async with opened(tmp_path / "bot.db"):
+        file_owners = owners(tmp_path)
+
+    assert file_owners == {"bot.db": 12_345, "bot.db-wal": 12_345, "bot.db-shm": 12_345}
+
+
+def owners(directory: Path) -> dict[str, int]:
+    return {file.name: file.stat().st_uid for file in directory.iterdir()}
+
+
 def modes(directory: Path) -> dict[str, str]:
     return {file.name: oct(file.stat().st_mode & 0o777) for file in directory.iterdir()}
 
@@ -96,7 +110,7 @@ async def test_reads_continue_while_another_process_writes(tmp_path: Path) -> No
             writing = asyncio.create_task(claims(database).record_done("Ev1"))
             async with asyncio.timeout(5):
                 for _ in range(20):
-                    await database.ping()
+                    await database.scalar(text("select 1"))
                     await asyncio.sleep(0.01)
             assert not writing.done()
             other.execute("commit")
