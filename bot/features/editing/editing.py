@@ -281,22 +281,17 @@ class Editing:
             await self._check_holder(session, editable.issue, edit.holder)
         if errors:
             raise await self._cause(session, editable, edit, errors[0])
+
         before, target = editable.issue, everything.new_to(editable.issue)
-        values = current_values(before)
         if not target.names:
+            values = current_values(before)
             already = _changes(everything.by_name, before, values, values)
             return Edited(before, before, already=already, mine=assigned_to(session, before))
 
-        now = fingerprints(before)
-        others = {name for name, mark in (opened or {}).items() if now.get(name) != mark}
-        if conflicting := [name for name in target.by_name if in_form(name) in others]:
-            async with self.access.accounts.reading(owner) as session:
-                editable = replace(await self._editable(session, number, edit, PARTS), issue=before)
-            changed = _changes(conflicting, before, values, target.by_name)
-            labels = series([change.label for change in changed], "and")
-            raise EditConflict(labels, editable, target, changed)
+        await self._check_conflicts(owner, edit, before, target, opened or {})
         if refused := editable.refused(target):
             raise await self._cause(session, editable, edit, refused)
+
         with_statuses = partial(self.issues.detailed, include=STATUSES) if "status" in target.values else None
         try:
             after = await self.issues.update(
@@ -310,11 +305,32 @@ class Editing:
             project_id, assignee = editable.catalog.project_id, target.values.get("to")
             raise await explained(self.access, owner, error, project_id, assignee) from None
 
+        return await self._edited(session, before, after, target)
+
+    async def _check_conflicts(
+        self, owner: Owner, edit: Edit, before: Issue, target: TargetValues, opened: Mapping[str, str]
+    ) -> None:
+        """Raise EditConflict if somebody changed the same fields since the form was opened."""
+        now = fingerprints(before)
+        others = {name for name, mark in opened.items() if now.get(name) != mark}
+        conflicting = [name for name in target.by_name if in_form(name) in others]
+        if not conflicting:
+            return
+
+        async with self.access.accounts.reading(owner) as session:
+            editable = replace(await self._editable(session, before.id, edit, PARTS), issue=before)
+        changed = _changes(conflicting, before, current_values(before), target.by_name)
+        labels = series([change.label for change in changed], "and")
+        raise EditConflict(labels, editable, target, changed)
+
+    async def _edited(self, session: Session, before: Issue, after: Issue, target: TargetValues) -> Edited:
+        """What became of a change that was sent."""
         not_taken = service_changes(target.values, target.custom, after, before)
         missed = target.new_to(after).names
         taken = [name for name in target.by_name if name not in missed]
-        changed = _changes(taken, after, values, current_values(after))
-        because = await self._because(session, number, not_taken)
+        changed = _changes(taken, after, current_values(before), current_values(after))
+
+        because = await self._because(session, after.id, not_taken)
         left, mine = (because,) if because else (), assigned_to(session, after)
         allowed, stepped = {status.id for status in after.allowed_statuses}, "status" in taken
         final = bool(stepped and allowed and before.status and before.status.id not in allowed)

@@ -180,28 +180,28 @@ class Templates:
         description = template.content.description
         if description != before.description:
             description = _with_headings(description, text_format)
-        ids = {key: choice.id for key, choice in chosen.items()}
-        choices = {key: kept for key, kept in before.choices.items() if kept.id == ids.get(key)}
-        for field in TEMPLATED:
-            if ref := next((one for one in field.known(catalog) if one.id == ids.get(field.key)), None):
-                choices[field.key] = FilterValue(ref.id, ref.name)
+        choices = _choices(before.choices, chosen, catalog)
         content = replace(template.content, description=description, choices=choices)
         template = replace(template, content=content)
 
         if not template.id:
-            channel = Channel(owner.team_id, template.channel_id)
-            there = await self.access.store.templates.of_project(owner.team_id, project.id, channel)
-            if sum(other.channel_id == template.channel_id for other in there) >= MAX_TEMPLATES:
-                raise UserError(
-                    "There are already {most} templates. Use `{/issue} template` to remove one first.",
-                    most=MAX_TEMPLATES,
-                )
+            await self._check_room(owner, template, project)
         if not await self.access.store.templates.put(owner, template):
             taken = UserError(
                 "There's already a template called “{name}”. Choose another name.", name=template.name
             )
             raise WrongField("name", taken)
         return project, template
+
+    async def _check_room(self, owner: Owner, template: Template, project: KnownProject) -> None:
+        """Raise UserError if the project, or the channel, has as many templates as it may."""
+        channel = Channel(owner.team_id, template.channel_id)
+        there = await self.access.store.templates.of_project(owner.team_id, project.id, channel)
+        if sum(other.channel_id == template.channel_id for other in there) >= MAX_TEMPLATES:
+            raise UserError(
+                "There are already {most} templates. Use `{/issue} template` to remove one first.",
+                most=MAX_TEMPLATES,
+            )
 
     async def remove(self, owner: Owner, template_id: int) -> tuple[KnownProject, Template]:
         """Remove a template. Raises UserError, NotLinked, ServiceError."""
@@ -221,6 +221,18 @@ def choices_of(issue: Issue) -> dict[str, FilterValue]:
 def copyable(issue: Issue, project_id: int) -> bool:
     """Whether a template may be made from the issue: everyone who sees the project will see what it says."""
     return not issue.is_private and issue.project is not None and issue.project.id == project_id
+
+
+def _choices(
+    before: Mapping[str, FilterValue], chosen: Mapping[str, FilterValue], catalog: Catalog
+) -> dict[str, FilterValue]:
+    """The chosen values that the template has already, or that the project has."""
+    ids = {key: choice.id for key, choice in chosen.items()}
+    choices = {key: kept for key, kept in before.items() if kept.id == ids.get(key)}
+    for field in TEMPLATED:
+        if ref := next((one for one in field.known(catalog) if one.id == ids.get(field.key)), None):
+            choices[field.key] = FilterValue(ref.id, ref.name)
+    return choices
 
 
 def _with_headings(description: str, text_format: str) -> str:
