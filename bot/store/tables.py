@@ -187,9 +187,9 @@ class TemplateRow(Owned, Table):
 
 
 class JobRow(Table):
-    """Work that is done once; see `store.jobs`. `at` is when it was due first, or done, or when the first
-    attempt of a request began whose outcome is unknown; `by` names the owner whose attempt that was, where
-    several people can ask for the same work.
+    """Work that is done once; see `store.claims`, and `store.jobs` for what has a kind. `at` is when it was
+    due first, or done, or when the first attempt of a request began whose outcome is unknown; `by` names the
+    owner whose attempt that was, where several people can ask for the same work.
 
     Only jobs for the worker have a `kind`. It takes them from `due_at` on, or if their holder dies, but not
     before `keep_until` if a request that began at `tried_at` may still arrive. Since `unknown_since`, by the
