@@ -48,11 +48,11 @@ async def test_cached_projects_are_small_and_dropped_when_expired(office: Office
     tracemalloc.start()
     try:
         await ben.ask("/tracker projects mobile")
+        assert await cached(office) >= PROJECTS
         gc.collect()
         snapshot = tracemalloc.take_snapshot()
     finally:
         tracemalloc.stop()
-    assert await cached(office) >= PROJECTS
     files = snapshot.statistics("filename")
     others = (web_response.__file__, str(Path(sqlalchemy.__file__).parent))  # their own caches
     size = sum(file.size for file in files if not file.traceback[0].filename.startswith(others))
