@@ -1,5 +1,5 @@
 # docker build --tag issuebot .
-# docker run --read-only --env-file .env --volume issuebot:/data --publish 3000:3000 issuebot
+# docker run --read-only --env-file .env --volume issuebot:/data --publish 127.0.0.1:3000:3000 issuebot
 #
 # `.ci/renew-pins` renews the pins and their hashes.
 

@@ -25,8 +25,8 @@ PAGES = ("README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").g
 DOCUMENTS = (*PAGES, "SECURITY.md", "CHANGELOG.md")
 TEXT = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
 SETTINGS = {name.upper(): field.default for name, field in Settings.model_fields.items()}
-OF_OTHERS = {"POSTGRES_USER", "POSTGRES_PASSWORD"}
-"""Variables of the database's image."""
+OF_OTHERS = {"POSTGRES_USER", "POSTGRES_PASSWORD", "SSL_CERT_FILE", "HTTPS_PROXY"}
+"""Variables of the database's image, of OpenSSL, and of Slack's library."""
 SMALL = 200_000
 SENTENCES = 15
 PROTECTIONS = 15

@@ -14,7 +14,7 @@ from bot.service.transport import Probe
 SECONDS_TO_ANSWER = 10
 REDMINE_HEADER = "X-Redmine-API-Key"
 NO_KEY = SecretStr("0" * 40)  # belongs to no one: shows who answers without touching an account
-CHECK_TLS = "Check the port, and that this machine trusts the tracker's certificate (docs/operations.md)."
+CHECK_TLS = "Check the port, and that this machine trusts the certificate (docs/operations.md)."
 ENABLE_API = "Turn on the REST API in the tracker's settings."
 
 
