@@ -54,8 +54,6 @@ class BotError(Exception):
     """
 
     says: ClassVar[str] = ""
-    corrects: ClassVar[str] = ""
-    """The label of the button that runs the correction; by default *Use* with its name."""
     offers: Sequence[Offer] = ()
 
     @property

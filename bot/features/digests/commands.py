@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 from bot.access.people import Who
-from bot.errors import UserError
+from bot.errors import Offer, UserError
 from bot.features.digests import schedules
 from bot.features.digests.buttons import DigestAction
 from bot.features.digests.plans import ORDER, PlanDraft
@@ -75,18 +75,6 @@ class OnDigest:
     personal: bool = False
     named: str = ""
     schedule: str = ""
-
-
-class PauseWithoutEnd(UserError):
-    """`pause until monday`."""
-
-    says = "A pause lasts until someone resumes the digest, so I didn't pause it. Pause it anyway?"
-    corrects = "Pause digest"
-    end: str
-
-    @property
-    def correction(self) -> tuple[str, str]:
-        return self.end, ""
 
 
 DigestRequest = ListDigests | AddDigest | OnDigest | Help
@@ -208,11 +196,15 @@ def _custom_fields(parsed: Parsed, _: str = CUSTOM_FIELD) -> tuple[FieldValue, .
     return tuple(FieldValue(number, value) for number, value in values.custom_fields(parsed).items())
 
 
-def _on_digest(word: str, parsed: Parsed) -> OnDigest:
+def _on_digest(word: str, parsed: Parsed, whose: str = "") -> OnDigest:
     if word == "take" and parsed.plain.lower().split()[:1] == ["over"]:
         parsed = parsed.after(1)
     if word == "pause" and (end := _END.search(parsed.plain)):
-        raise PauseWithoutEnd(end[1])
+        which = parsed.plain.replace(end[1], "").strip()
+        raise UserError(
+            "A pause lasts until someone resumes the digest, so I didn't pause it. Pause it anyway?",
+            offers=[Offer("Pause digest", f"{whose}pause {which}".strip())],
+        )
     words = [word.text for word in parsed.words if word.text.lower() not in _THE_ONE]
     act, names = _ACTS[word], [name.lower() for name in words]
     to = names.index("to") if act is DigestAction.CHANGE and "to" in names[:-1] else len(words)
@@ -230,7 +222,7 @@ def _on_digest(word: str, parsed: Parsed) -> OnDigest:
 def _personal(parsed: Parsed, problems: list[UserError]) -> AddDigest | OnDigest:
     act = parsed.plain.lower().partition(" ")[0]
     if act in _ACTS and not parsed.options:
-        request = _on_digest(act, parsed.after(1))
+        request = _on_digest(act, parsed.after(1), whose="me ")
         if request.id is None and not request.named:
             return replace(request, personal=True)
 

@@ -386,16 +386,18 @@ class Reply:
             label = f"Run “{shortened(text, 60)}”"
         elif correction:
             text = corrected(asked.text, *correction)
-            label = error.corrects or f"Use {correction[1]}"
+            label = f"Use {correction[1]}"
         if not text:
             return None
         again = ResumeRequest(payload=saveable(asked.payload | {"text": text}))
         return button(label, await self.save(again), style="primary")
 
     async def correction(self, error: BotError) -> Block | None:
-        """Return the buttons of `corrected` and `offered`, in a row of their own."""
+        """Return the buttons of `corrected` and `offered`, in a row of their own; one alone is green."""
         again, offered = await self.corrected(error), await self.offered(error.offers)
         buttons = [again, *offered] if again else offered
+        if len(buttons) == 1:
+            buttons[0]["style"] = "primary"
         return actions(buttons) if buttons else None
 
     async def say(self, text: str, *, title: str = "That didn't work") -> None:
