@@ -16,9 +16,9 @@ from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.publicity import Exposure, Publicity
 from bot.features.parts import Parts
 from bot.features.reading import vocabulary
-from bot.features.timelog import commands, entries, views
+from bot.features.timelog import commands, lookups, views
 from bot.features.timelog.commands import Misread, may_name_project, timelog_command
-from bot.features.timelog.guesses import Guesses
+from bot.features.timelog.lookups import Guesses
 from bot.features.timelog.timelog import (
     ActivityNeeded,
     Loggable,
@@ -114,10 +114,10 @@ class TimelogHandlers:
             case commands.WhoLogged(issue):
                 await reply.privately(views.time_of_others(issue, reply.wording))
             case commands.EditLast(issue):
-                last = await entries.last_on(self.timelog, reply.owner, issue) if issue else None
+                last = await lookups.last_on(self.timelog, reply.owner, issue) if issue else None
                 await self.open_entry(reply, last.id if last else None)
             case commands.ShowTotal(since, until, lately):
-                period = await entries.logged_in(self.timelog, reply.owner, since, until)
+                period = await lookups.logged_in(self.timelog, reply.owner, since, until)
                 totals = await self._totals(reply) if lately else None
                 await reply.privately(views.logged_in(period, totals, since, until, reply.wording))
             case Help():

@@ -13,7 +13,7 @@ from bot.access.projects import KnownProject
 from bot.errors import OutcomeUnknown, UserError
 from bot.features.issues.fields import typed_hours
 from bot.features.issues.views import format_hours, issue_field, open_buttons, post_menu
-from bot.features.timelog.entries import LoggedIn
+from bot.features.timelog.lookups import LoggedIn
 from bot.features.timelog.timelog import MINUTES, Loggable, LongDay, TimeDraft, TimeToLog
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref

@@ -1,22 +1,36 @@
-"""What a comment names without a keyword: a project beside the duration, or a day beside an activity."""
+"""Looks up what a text about time is about: a project that a comment names without a keyword, an activity
+beside a day, and entries that the user logged with the bot.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
 from typing import TypeVar
 
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.people import has_permission
 from bot.access.projects import KnownProject
-from bot.errors import ServiceError
+from bot.errors import Offer, ServiceError, UserError
 from bot.features.timelog.timelog import TimeDraft, Timelog
 from bot.service.conventions import LOGS_TIME
 from bot.service.models import Ref
+from bot.store.activity import Entry
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 
+LISTED = 10  # how many entries of a period are listed
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class LoggedIn:
+    """The time of a period: its sum, and the latest entries."""
+
+    minutes: int
+    entries: tuple[Entry, ...]
 
 
 class Guesses:
@@ -70,3 +84,29 @@ def _fitting(words: str, projects: Iterable[KnownProject]) -> list[KnownProject]
     """The projects that the words name, or else those with the words in their names."""
     exact = [one for one in projects if words in (one.name.casefold(), one.identifier.casefold())]
     return exact or [one for one in projects if f" {words} " in f" {one.name.casefold()} "]
+
+
+async def last_on(timelog: Timelog, owner: Owner, issue: int) -> Entry:
+    """The user's latest entry on an issue. Raises UserError."""
+    kept = timelog.access.store.time_entries
+    if entry := await kept.last_on(owner, issue):
+        return entry
+    for last in await kept.latest(owner, 1):
+        raise UserError(
+            "You have no entry on #{issue} that I know of. Your last one is on {on}.",
+            issue=issue,
+            on=f"#{last.issue_id}" if last.issue_id else last.title,
+            offers=[Offer("Edit last entry", "edit")],
+        )
+    raise UserError(
+        "You haven't logged any time yet. Log it on #{issue}?",
+        issue=issue,
+        offers=[Offer("Log time", str(issue))],
+    )
+
+
+async def logged_in(timelog: Timelog, owner: Owner, since: date, until: date) -> LoggedIn:
+    """What the user logged from one day to another, inclusive."""
+    kept = timelog.access.store.time_entries
+    entries = await kept.within(owner, since, until, LISTED)
+    return LoggedIn(await kept.minutes(owner, since, until), entries)
