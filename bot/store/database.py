@@ -331,4 +331,6 @@ def translated_errors() -> Iterator[None]:
         yield
     except (SQLAlchemyError, sqlite3.Error, OSError) as error:
         reason = str(getattr(error, "orig", None) or error) or type(error).__name__
+        if isinstance(error, TimeoutError):
+            reason = "it doesn't respond"
         raise DatabaseUnavailableError(reason.splitlines()[0]) from None

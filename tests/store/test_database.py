@@ -12,8 +12,9 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from bot.store import postgresql
 from bot.store.claims import Claims
-from bot.store.database import Database
+from bot.store.database import Database, DatabaseUnavailableError
 from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault
@@ -101,6 +102,18 @@ async def test_database_errors_do_not_show_values(database: Database) -> None:
 
     assert "nowhere" in str(refused.value)
     assert "canary" not in str(refused.value)
+
+
+async def test_a_database_that_does_not_respond_is_reported_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgresql, "SECONDS_TO_CONNECT", 0.1)
+    async with asyncio.timeout(5):
+        server = await asyncio.start_server(lambda _reader, _writer: None, "127.0.0.1", 0)
+        database = Database(f"postgresql://bot@127.0.0.1:{server.sockets[0].getsockname()[1]}/bot")
+
+        with pytest.raises(DatabaseUnavailableError, match=r"^it doesn't respond$"):
+            await database.open()
+        await database.close()
+        server.close()
 
 
 async def test_reads_continue_while_another_process_writes(tmp_path: Path) -> None:
