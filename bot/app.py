@@ -10,7 +10,6 @@ from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from types import FrameType
-from urllib.parse import urlsplit
 
 import aiohttp
 import structlog
@@ -22,7 +21,7 @@ from sqlalchemy import Select
 
 from bot import config, telemetry, ttl_cache
 from bot.access.access import Access
-from bot.config import Settings, ignore_proxies
+from bot.config import Settings, ignore_proxies, is_local
 from bot.features import build
 from bot.features.accounts.handlers import AccountHandlers
 from bot.features.parts import Parts
@@ -119,7 +118,7 @@ class Bot:
             self._closing.push_async_callback(self._socket.close)
 
     def _web_api(self, connections: aiohttp.ClientSession) -> AsyncWebClient:
-        if urlsplit(self.settings.slack_api_url).hostname in {"127.0.0.1", "::1", "localhost"}:
+        if is_local(self.settings.slack_api_url):
             ignore_proxies()
         token = SecretStr("") if self.settings.several_workspaces else self.settings.slack_bot_token
         return web_client.web_client(token, self.settings.slack_api_url, connections)

@@ -275,6 +275,11 @@ def _checked(model: type[AnyStorage], given: Mapping[str, Any], needed: Iterable
     return settings
 
 
+def is_local(url: str) -> bool:
+    """Whether a URL leads to this machine."""
+    return urlsplit(url).hostname in {"127.0.0.1", "::1", "localhost"}
+
+
 def has_display() -> bool:
     """Whether this process can open a browser window."""
     return sys.platform in {"darwin", "win32"} or bool(

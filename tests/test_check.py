@@ -93,6 +93,21 @@ async def test_check_reports_that_slack_and_service_are_down(sandbox: Sandbox) -
     assert "SERVICE_BASE_URL: The tracker doesn't respond." in findings["SERVICE_BASE_URL"]
 
 
+async def test_check_says_that_keys_are_sent_unencrypted(sandbox: Sandbox) -> None:
+    async def ask_for_key(_request: web.Request) -> web.Response:
+        return web.Response(status=401)
+
+    application = web.Application()
+    application.router.add_get("/{path:.*}", ask_for_key)
+    async with serving(application) as url:
+        elsewhere = url.replace("127.0.0.1", "0.0.0.0")  # noqa: S104 - this machine, under another name
+        findings = await _findings(sandbox.bot.settings, service_base_url=elsewhere)
+
+    assert findings["SERVICE_BASE_URL"].startswith("ok ")
+    assert "API keys are sent unencrypted" in findings["SERVICE_BASE_URL"]
+    assert "unencrypted" not in (await _findings(sandbox.bot.settings))["SERVICE_BASE_URL"]
+
+
 async def test_check_says_that_tls_fails(sandbox: Sandbox) -> None:
     url = sandbox.service_url.replace("http://", "https://")
 

@@ -1,7 +1,6 @@
 """`issuebot check`: tests everything that `issuebot run` depends on and says how to fix what fails."""
 
 from collections.abc import AsyncIterator
-from urllib.parse import urlsplit
 
 from bot import config
 from bot.check import service, slack, storage
@@ -15,7 +14,7 @@ async def check(settings: Settings) -> AsyncIterator[Finding]:
     """Check Slack, the service and the database, and yield the findings; never raises for a failed check."""
     if config.is_exposed():
         yield wrong(".env", "Every user of this machine can read its secrets. Run `chmod 600 .env`.")
-    if urlsplit(settings.slack_api_url).hostname in {"127.0.0.1", "::1", "localhost"}:
+    if config.is_local(settings.slack_api_url):
         ignore_proxies()
     async with web_client.session(Delays().slack) as connections:
         client = web_client.web_client(settings.slack_bot_token, settings.slack_api_url, connections)

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from bot import errors
 from bot.check.findings import Finding, clock, fine, wrong
-from bot.config import Settings
+from bot.config import Settings, is_local
 from bot.service.client import Client
 from bot.service.transport import Probe
 
@@ -15,6 +15,7 @@ SECONDS_TO_ANSWER = 10
 REDMINE_HEADER = "X-Redmine-API-Key"
 NO_KEY = SecretStr("0" * 40)  # belongs to no one: shows who answers without touching an account
 CHECK_TLS = "Check the port, and that this machine trusts the certificate (docs/operations.md)."
+CHECK_PATH = "Check for a missing path prefix, such as /redmine, and remove a page's path, such as /projects."
 ENABLE_API = "Turn on the REST API in the tracker's settings."
 
 
@@ -30,14 +31,16 @@ async def check(settings: Settings, linked: Sequence[SecretStr]) -> AsyncIterato
 async def check_address(client: Client) -> Finding:
     """Check the address. Unauthorized is a good sign: the API is there and asks for a key."""
     name = "SERVICE_BASE_URL"
+    encrypted = client.base_url.startswith("https:") or is_local(client.base_url)
+    note = "" if encrypted else " API keys are sent unencrypted: use https:// if the tracker has it."
     try:
         await client.list_projects(NO_KEY, limit=1)
     except errors.Unauthorized:
-        return fine(name, "The API responds and asks for a key.")
+        return fine(name, f"The API responds and asks for a key.{note}")
     except errors.Forbidden:
         sentence = f"The API rejects every request. {ENABLE_API}"
     except errors.NotFound:
-        sentence = "There's no API at this URL. Check for a missing path prefix, such as /redmine."
+        sentence = f"There's no API at this URL. {CHECK_PATH}"
     except errors.Redirected:
         sentence = "The URL redirects. Use the URL it redirects to, often https:// instead of http://."
     except (errors.Unreachable, errors.TimedOut) as error:
@@ -47,7 +50,7 @@ async def check_address(client: Client) -> Finding:
     except errors.ServiceError as error:
         sentence = f"The response isn't the API's (status {error.status}). Check the host and the path."
     else:
-        return fine(name, "The API responds.")
+        return fine(name, f"The API responds.{note}")
     return wrong(name, sentence)
 
 
