@@ -38,13 +38,21 @@ _OPTION_LINE = re.compile(
 )
 """An option alone on the last line below a new issue."""
 _HIDDEN = "(?:private|internal|confidential)"
+_LEAD = "please|pls|keep|this|it|that|one|is|should|stays?|be|for|as|in|an?|the|note|strictly|highly|to"
+_NOTE = "note|comment|message|info|use|only|please"
+_TECHNICAL = "server|error|api|network|link|tool|test|user|team|system|service|id|docs?"
 _PRIVATE = re.compile(
-    r"\A\W*(?:(?:keep|this|is|for)\s+){0,3}(?:(?:private|confidential)(?:ly)?(?![\w/'’-])|internal(?:ly)?"
-    r"(?:\s(?:comment|note|use|only)){0,2}(?:\s?[^\w\s(,/'’–—-]|\s?[–—]|\s-|-(?!\w)))|"
-    rf"[(\[]{_HIDDEN}(?:ly)?[)\]]",
+    # Before the comment: `keep this private: …`, `internal note …`; not `internal server error`.
+    rf"\A(?::\w[\w+-]*:|[\W_])*+(?:(?:{_LEAD})[\W_]+){{0,6}}"
+    rf"(?:(?:private|confidential)(?:ly)?|internal(?:ly(?!,))?(?!\s(?:{_TECHNICAL})s?\b))"
+    rf"(?:[/-](?:{_NOTE}|{_HIDDEN}))*_?(?![\w/-]|['’]\w)|"
+    # In brackets, anywhere: `(internal only)`.
+    rf"[(\[{{](?:(?:{_LEAD})\s){{0,4}}{_HIDDEN}(?:ly)?(?:[\s,:-]{{1,3}}(?:{_NOTE})){{0,3}}[\s.!:]*[)\]}}]|"
+    # After the comment: `…, private`, `… #internal`.
+    rf"(?:[,.;:!?–—#\n]|\s[-/])\s{{0,3}}{_HIDDEN}(?:ly)?(?:[\s,]{{1,3}}(?:{_NOTE})){{0,3}}[\s.!]*\Z",
     re.IGNORECASE,
 )
-"""What tells of a comment that the form may keep private; `internal server error` doesn't."""
+"""What tells of a comment that the form may keep private."""
 Act = Enum(
     "Act",
     "EACH SEARCH SEARCH_FOR SHOW ANSWER CHANGE SEVERAL UNDO ATTACH LOG_TIME OFFER_TIME COMMENT "

@@ -132,7 +132,8 @@ _FOR = re.compile(r"for (\w+)", re.IGNORECASE)
 _STATED = "If you spent that time, open the form"
 _MORE = CommandTable(
     ("is|was|isn't|wasn't|are|were {rest?}", _STATED),
-    ("remaining|left|more|estimate|estimated", _STATED),
+    ("remaining|left|more|estimate|estimated|needed|planned|overdue|late", _STATED),
+    ("more? to go", _STATED),
     ("and|each|&|plus|daily|every|per {rest?}", _ONE),
     ("{list}", _ONE),
     ("{spent} {rest?}", _ONE),

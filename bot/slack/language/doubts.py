@@ -36,7 +36,8 @@ PAST = frozenset({"ago", "earlier", "later"})
 def is_told(before: Sequence[str]) -> bool:
     """Whether words before a duration tell something else than the time spent: `timeout of 30m`."""
     stated = before[-1:] == ["for"] and not STATING.isdisjoint(before)  # `was down for 2h`
-    return stated or not LIMITING.isdisjoint(before[-1:]) or before in (["in"], ["within"])
+    limits = LIMITING.intersection(word.rstrip(":") for word in before[-1:])  # `eta: 2h`
+    return stated or bool(limits) or before in (["in"], ["within"])
 
 
 def is_several(text: str) -> bool:

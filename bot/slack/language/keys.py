@@ -16,7 +16,7 @@ _MENTION = re.compile(r"<@[^<>]*>")
 _INTRODUCING = frozenset(
     {
         *(*LINK, "tracker", "account", "my", "me", "the", "api", "access", "token", "is", "it", "to"),
-        *("with", "this", "here", "please", "thanks", "s"),
+        *("with", "this", "here", "please", "pls", "plz", "hey", "hi", "ok", "okay", "thanks", "s"),
     }
 )
 

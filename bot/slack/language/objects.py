@@ -25,7 +25,7 @@ _THINGS = (
     r"(?:(?:comment|note|hour|digest|feed|template|(?:sub)?project|user|account|member|attachment|watcher)s?|"
     r"reply|time)\b(?!-)"
 )
-_KINDS = "private|public|personal|daily|weekly|hourly|live|half"
+_KINDS = "private|internal|confidential|public|personal|daily|weekly|hourly|live|half"
 _BARE = r"(?=\s*(?:$|[.!?])|\s+(?:please|here|now|from|for\s+(?:me|it|this|that|the)\b))"
 _ISSUE = re.compile(rf"{BEFORE}(?:issue|ticket)\b(?!\s+(?:#?[0-9]|template)|{_BARE})", re.IGNORECASE)
 _OTHER = re.compile(

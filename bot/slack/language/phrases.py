@@ -288,7 +288,8 @@ NEGATIONS = _words(
 """Words before a phrase that turn it around: it is none then."""
 STATING = _words("is are was were been")
 LIMITING = STATING | _words(
-    "to or than until till after every of needs takes remaining estimate estimated eta timeout delay"
+    "to or than until till after every of need needs take takes lasts lasted be plan planned expect expected "
+    "remaining estimate estimated eta sla budget limit max maximum most timeout delay"
 )
 """Words right before a duration that isn't the time spent: `from 2 to 3h`, `downtime was 2h`."""
 VAGUE = (

@@ -12,7 +12,9 @@ T = TypeVar("T")
 EVERYTHING = r"\S.*"
 BEFORE, AFTER = r"(?:\A|(?<=\S)[,.:!?]{0,9}\s+)", r"(?![^\s,.!?])"
 _POLITE = rf"(?:[\s,.!?]+(?:{'|'.join(sorted(TALK, key=len, reverse=True))}){AFTER}){{0,3}}"
-_GREETING = re.compile(r"\A\s*(?:(?:please|pls|plz|hey|hi|ok|okay)[\s,.!?]+(?=\S))+", re.IGNORECASE)
+_GREETING = re.compile(
+    r"\A\s*(?:(?:please|pls|plz|hey|hi|okay|(?-i:ok)|ok(?=[,.!?]))[\s,.!?]+(?=\S))+", re.IGNORECASE
+)
 _SLOTS = {
     "issue": r"#?[0-9]{1,12}[:,!?\uff1f]*(?!\S)|<?https?://[^\s>]{1,2000}>?[:,]?(?!\S)",
     "duration": DURATION,

@@ -11,7 +11,9 @@ from bot.spelling import GOVERNING
 
 SWAPPED = range(4, 16)  # how many letters a word has of which two may be swapped
 COMMON = FILLERS | VERBS | TALK | NEGATIONS | QUESTION_WORDS | GOVERNING
-COMMON |= set(re.findall(r"[^\W\d_]+(?![^{]*\})", " ".join(words for words, *_ in PHRASES)))
+COMMON |= {
+    word for words, *_ in PHRASES for word in re.findall(r"[^\W\d_]+", re.sub(r"\{[^{}]*\}", "", words))
+}
 """Words that mean something in a command or in every sentence."""
 
 

@@ -50,6 +50,19 @@ PRIVATE = (
     "{n} comment for internal use only: they won't pay",
     "{n} reply they won't pay (internal)",
     "{n} note internal note – they won't pay",
+    "{n} note internal note they won't pay",
+    "{n} note internal, they won't pay",
+    "note {n} internal they won't pay",
+    "{n} comment _private_ they won't pay",
+    "{n} comment :lock: private: they won't pay",
+    "{n} comment this is a private note: they won't pay",
+    "{n} comment please keep this private: they won't pay",
+    "{n} comment note: confidential, they won't pay",
+    "{n} comment they won't pay (internal only)",
+    "{n} comment they won't pay (private, please)",
+    "{n} comment they won't pay - private",
+    "{n} comment they won't pay. Confidential.",
+    "{n} comment they won't pay #private",
     "{n} add a private note they won't pay",
     "comment {n} (internal) they won't pay",
     "add an internal comment to {n} they won't pay",
@@ -73,9 +86,16 @@ async def test_what_may_be_private_is_written_in_the_form(
 
     await linked_ben.command(f"/issue {NUMBER} comment (private) secret")
     assert "doesn't let you write private notes" in text_of(await linked_ben.form("Comment"))
-    for typed in ("internal server error again", "Internally, we call it private/public"):
+    public = (
+        "internal server error again",
+        "Internally, we call it private/public",
+        "fixed (see internal server error)",
+        "private_key is missing",
+        "the field is private.",
+    )
+    for typed in public:
         await ana.ask(f"/issue {NUMBER} comment {typed}")
-    assert len(notes(office)) == before + 3
+    assert len(notes(office)) == before + 1 + len(public)
 
 
 async def test_a_comment_is_added_as_it_is_written(office: Office, ana: Person, linked_ben: Person) -> None:
