@@ -6,14 +6,17 @@ from difflib import get_close_matches
 from heapq import nsmallest
 from itertools import chain, islice
 
-COMPARED, LONGEST = 40, 60  # how many names are compared letter by letter, and how many characters of each
+MAX_COMPARED, COMPARED_LENGTH = (
+    40,
+    60,
+)  # how many names are compared letter by letter, and how many characters of each
 SURE = 0.7  # how much a word must resemble a name if it may also be meant as it is
 _LONG, _COMPARED = 7, 400
 DESTRUCTIVE = frozenset(
     {"delete", "remove", "stop", "clear", "off", "unlink", "logout", "signout", "disconnect"}
 )
 _COMMAS = 3  # how many names take commas
-ENOUGH = 3  # how many characters of a name are enough in a guess
+ENOUGH_LETTERS = 3  # how many characters of a name are enough in a guess
 GOVERNING = frozenset(
     {
         *("a", "an", "the", "no", "not", "never", "of", "for", "to", "by", "from", "about", "with", "as"),
@@ -28,17 +31,17 @@ GOVERNING = frozenset(
 
 def similar(word: str, names: Iterable[str], most: int, cutoff: float = 0.6) -> list[str]:
     """The names that resemble `word`, best match first. A name counts by its first `LONGEST` characters."""
-    word, starts = word[:LONGEST], dict[str, list[str]]()
+    word, starts = word[:COMPARED_LENGTH], dict[str, list[str]]()
     for name in names:
-        starts.setdefault(name[:LONGEST], []).append(name)
-    likely = starts if len(starts) <= COMPARED else _likely(word, starts)
+        starts.setdefault(name[:COMPARED_LENGTH], []).append(name)
+    likely = starts if len(starts) <= MAX_COMPARED else _likely(word, starts)
     starts_of_matches = get_close_matches(word, likely, most, cutoff)
     return list(islice(chain.from_iterable(starts[start] for start in starts_of_matches), most))
 
 
 def slip(word: str, names: Iterable[str]) -> str | None:
     """The name that a slip of the finger made `word` of: one letter off, or two in seven."""
-    word, letters = word[:LONGEST], set(word[:LONGEST])
+    word, letters = word[:COMPARED_LENGTH], set(word[:COMPARED_LENGTH])
     most = 1 if len(word) < _LONG else 2
     likely = [
         name
@@ -75,7 +78,9 @@ def _distance(one: str, other: str) -> int:
 def _likely(word: str, names: Iterable[str]) -> list[str]:
     """The names with the most characters in common with `word`, at a fraction of a comparison's price."""
     characters, length = set(word), len(word)
-    return nsmallest(COMPARED, names, key=lambda name: len(characters ^ set(name)) + abs(length - len(name)))
+    return nsmallest(
+        MAX_COMPARED, names, key=lambda name: len(characters ^ set(name)) + abs(length - len(name))
+    )
 
 
 def squashed(name: str) -> str:
@@ -100,14 +105,16 @@ def series(names: Sequence[str], conjunction: str = "or") -> str:
     return f"{', '.join(names[:-1])}, {conjunction} {names[-1]}"
 
 
-LONGEST_VALUE = 150  # the longest value that Slack takes (docs/slack.md, Sizes)
+OPTION_VALUE_LENGTH = 150  # the longest value that Slack takes (docs/slack.md, Sizes)
 _KEY = "option-key:"
-MARK = 8  # characters of a mark: enough to notice that a value is another one
+FINGERPRINT_LENGTH = 8  # characters: enough to notice that a value is another one
 
 
 def option_value(value: str) -> str:
     """The value itself, or a key. The value of a key is found among those that the option may stand for."""
-    return value if len(value) <= LONGEST_VALUE else _KEY + hashlib.sha256(value.strip().encode()).hexdigest()
+    if len(value) <= OPTION_VALUE_LENGTH:
+        return value
+    return _KEY + hashlib.sha256(value.strip().encode()).hexdigest()
 
 
 def is_hashed_value(value: str) -> bool:
@@ -117,4 +124,4 @@ def is_hashed_value(value: str) -> bool:
 def fingerprint(*contents: str) -> str:
     """A short mark of what a field holds, or shows first: equal unless that changed."""
     text = ", ".join(option_value(one.replace("\r\n", "\n").strip()) for one in contents)
-    return hashlib.sha256(text.encode()).hexdigest()[:MARK]
+    return hashlib.sha256(text.encode()).hexdigest()[:FINGERPRINT_LENGTH]

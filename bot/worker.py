@@ -13,7 +13,9 @@ from bot.tasks import Tasks
 
 AT_ONCE = 50  # jobs of one kind that a process does at a time, so that no kind blocks the others
 SETTLE_AGAIN = 5.0  # the most seconds until a failed write of an outcome is retried
-SOON = 60.0  # a job postponed by at most this many seconds is taken on time, others at the next interval
+SOON_SECONDS = (
+    60.0  # a job postponed by at most this many seconds is taken on time, others at the next interval
+)
 
 log = structlog.get_logger(__name__)
 
@@ -144,7 +146,7 @@ class Worker:
                 log.exception("job not settled", action="worker.not_settled", kind=kind)
                 await asyncio.sleep(min(self.retry, SETTLE_AGAIN))
         if isinstance(outcome, Later):
-            if outcome.seconds <= SOON:
+            if outcome.seconds <= SOON_SECONDS:
                 asyncio.get_running_loop().call_later(outcome.seconds, self.wake)
         elif outcome.also:
             self.wake()

@@ -10,7 +10,7 @@ from bot.slack.surfaces.manifest import manifest_yaml, parsed
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.store.vault import BATCH, Vault
+from bot.store.vault import BATCH_SIZE, Vault
 from tests.support.fixtures import Command
 
 ROOT = Path(__file__).parents[1]
@@ -62,7 +62,7 @@ def test_keys_rotate_shows_its_progress(issuebot: Command, tmp_path: Path) -> No
         database = Database(url)
         await database.open()
         links = Store(database, Vault([key])).links
-        for number in range(BATCH + 1):
+        for number in range(BATCH_SIZE + 1):
             await links.put(Owner(None, "T1", f"U{number}"), SecretStr("a-key"), number, "Somebody")
         await database.close()
 
@@ -70,8 +70,8 @@ def test_keys_rotate_shows_its_progress(issuebot: Command, tmp_path: Path) -> No
     new = Vault.generate_key().get_secret_value()
     rotated = issuebot("keys", "rotate", DATABASE_URL=url, ENCRYPTION_KEYS=f"{new},{key.get_secret_value()}")
 
-    linked, jobs = BATCH + 1, BATCH + 1  # one for each person, which reads what is assigned to them
-    steps = (BATCH, linked, linked + BATCH, linked + jobs)
+    linked, jobs = BATCH_SIZE + 1, BATCH_SIZE + 1  # one for each person, which reads what is assigned to them
+    steps = (BATCH_SIZE, linked, linked + BATCH_SIZE, linked + jobs)
     assert rotated.stderr.splitlines() == [f"{step} of {linked + jobs}" for step in steps]
     assert rotated.stdout == f"Re-encrypted {linked + jobs}. 0 already used the first key.\n"
 

@@ -42,15 +42,15 @@ knows, while issues can be assigned only to `assignees`.
 """
 PARTS: tuple[Part, ...] = get_args(Part)
 ME = " (me)"
-LATEST = 50
+LATEST_ISSUES = 50
 """How many issues to read for values that the service doesn't list. Each comes with its description."""
-LEARNED = 100
+ISSUES_LEARNED = 100
 MAX_LEARNED = 5  # how many custom fields' values are learned at once, one request each
 LATEST_FIRST = (Sort("id", descending=True),)
 Required = Mapping[int | None, frozenset[int]]
 """IDs of required custom fields by tracker ID, with None for no tracker."""
 REQUIRED_TTL = 24 * 3600.0
-CHOICES, CHOICE = 100, 255
+MAX_CHOICES, CHOICE_LENGTH = 100, 255
 """The most values of a custom field, by the limit of Slack's selects, and the longest one."""
 MIN_AVERAGE_USES = 2
 
@@ -289,7 +289,7 @@ class Catalogs:
     async def _see(self, session: Session, project_id: int | None) -> _Seen:
         async def read() -> _Seen:
             latest = IssueFilters(project_id=project_id, status="any", sort=LATEST_FIRST)
-            return _seen((await self._client.list_issues(session.key, latest, limit=LATEST)).items)
+            return _seen((await self._client.list_issues(session.key, latest, limit=LATEST_ISSUES)).items)
 
         return await self._latest.get((session.owner, session.key, project_id), read)
 
@@ -315,7 +315,7 @@ class Catalogs:
         async def read() -> CustomField | None:
             having = IssueFilters(project_id=project_id, status="any", having=number, sort=LATEST_FIRST)
             with suppress(Refused):
-                issues = (await self._client.list_issues(session.key, having, limit=LEARNED)).items
+                issues = (await self._client.list_issues(session.key, having, limit=ISSUES_LEARNED)).items
                 fields = chain.from_iterable(issue.custom_fields for issue in issues)
                 values = [field for field in fields if field.id == number]
                 return _custom_field(values) if values else None
@@ -350,12 +350,12 @@ def _seen(issues: Sequence[Issue]) -> _Seen:
 def _custom_field(values: Sequence[CustomFieldValue]) -> CustomField:
     """A custom field from its values on issues, the latest first."""
     texts = chain.from_iterable(_texts(field.value) for field in values)
-    used = Counter(text for text in texts if 0 < len(text) <= CHOICE)
+    used = Counter(text for text in texts if 0 < len(text) <= CHOICE_LENGTH)
     multiple = any(field.multiple for field in values)
     repeated = len(used) > 1 and used.total() >= MIN_AVERAGE_USES * len(used)
     # Numeric values belong to number fields, or are IDs of users, versions and so on.
     is_list = bool(used) and (multiple or repeated) and not all(value.isdecimal() for value in used)
-    return CustomField(values[-1].id, values[-1].name, tuple(used)[:CHOICES], multiple, is_list)
+    return CustomField(values[-1].id, values[-1].name, tuple(used)[:MAX_CHOICES], multiple, is_list)
 
 
 def _texts(value: str | tuple[str, ...] | None) -> tuple[str, ...]:

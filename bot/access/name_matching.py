@@ -10,7 +10,7 @@ from bot.service.conventions import IDENTIFIER_LENGTH
 from bot.service.models import Ref
 from bot.spelling import GOVERNING, counted, prose_kind, series, similar, slip
 
-TOLD = 3  # how many wrong names of one list a message has
+MAX_WRONG_NAMES = 3  # how many wrong names of one list a message has
 MAX_CANDIDATES = 8
 _NEAR = 3
 

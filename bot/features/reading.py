@@ -24,7 +24,7 @@ from bot.store.channels import Channel
 from bot.store.owner import Owner
 
 T = TypeVar("T")
-MANY = 2_000  # how many names are searched in the event loop
+MANY_NAMES = 2_000  # how many names are searched in the event loop
 PARTS: Mapping[str, Part] = {
     "tracker": "trackers",
     "status": "statuses",
@@ -123,7 +123,7 @@ async def vocabulary_for(
 
 async def read_with(vocabulary: Vocabulary, read: Callable[[], T]) -> T:
     """Return the result of `read`; in a thread if there are many names, so that nobody else waits."""
-    many = sum(map(len, vocabulary.names.values())) > MANY
+    many = sum(map(len, vocabulary.names.values())) > MANY_NAMES
     return await asyncio.to_thread(read) if many else read()
 
 

@@ -17,11 +17,11 @@ from pydantic import BaseModel, SecretStr
 
 from bot.errors import FilterIgnored, Forbidden, NotFound, Refused
 from bot.service import conventions, inputs, models, pagination
-from bot.service.conventions import PAGE, IssueDetailInclude, ProjectInclude, UserInclude
+from bot.service.conventions import PAGE_SIZE, IssueDetailInclude, ProjectInclude, UserInclude
 from bot.service.filters import IssueFilters
 from bot.service.protocol import Answer, Call, done, item_path, read_page, write
 from bot.service.transport import (
-    PROBE,
+    PROBE_SECONDS,
     Limits,
     OnAnswer,
     Probe,
@@ -45,7 +45,7 @@ LONGEST_DESCRIPTION = 20_000
 
 
 UPDATE_ISSUE, DELETE_TIME = "update_issue", "delete_time_entry"  # for `is_missing`
-REMEMBERED = 600.0
+REMEMBERED_SECONDS = 600.0
 MAX_PAGES = 20
 NOT_HERE = frozenset({403, 404, 405, 406})
 NEVER_HERE = frozenset({405, 406})  # a 404 may mean that this one resource is missing
@@ -91,7 +91,7 @@ class Client:
         probe = await self.probe()
         return probe is not None and probe.status < HTTPStatus.INTERNAL_SERVER_ERROR
 
-    async def probe(self, seconds: float = PROBE) -> Probe | None:
+    async def probe(self, seconds: float = PROBE_SECONDS) -> Probe | None:
         return await self._transport.probe("/users/current.json", seconds)
 
     # Users
@@ -122,7 +122,7 @@ class Client:
         return await self._transport.send(key, call, lambda answer: answer.one("issue", models.Issue))
 
     async def list_issues(
-        self, key: SecretStr, filters: IssueFilters, offset: int = 0, limit: int = PAGE
+        self, key: SecretStr, filters: IssueFilters, offset: int = 0, limit: int = PAGE_SIZE
     ) -> models.Page[models.Issue]:
         """Return one page of issues, sorted as the filters say. Truncates descriptions unless `limit` is 1.
 
@@ -166,7 +166,11 @@ class Client:
         return await self._transport.send(key, call, lambda answer: answer.one("project", models.Project))
 
     async def list_projects(
-        self, key: SecretStr, include: Collection[ProjectInclude] = (), offset: int = 0, limit: int = PAGE
+        self,
+        key: SecretStr,
+        include: Collection[ProjectInclude] = (),
+        offset: int = 0,
+        limit: int = PAGE_SIZE,
     ) -> models.Page[models.Project]:
         params = {"include": ",".join(sorted(include))}
         call = read_page("list_projects", PROJECTS, params, offset, limit)
@@ -229,7 +233,7 @@ class OptionalOperations:
     resource is there. If it isn't, the change raises NotFound.
     """
 
-    def __init__(self, transport: Transport, remembered: float = REMEMBERED) -> None:
+    def __init__(self, transport: Transport, remembered: float = REMEMBERED_SECONDS) -> None:
         self._transport = transport
         self.remembered = remembered
         self._missing: dict[str, float] = {}
@@ -297,7 +301,7 @@ class OptionalOperations:
         memberships: dict[int, models.Membership] = {}
         offset = 0
         for _ in range(MAX_PAGES):
-            call = read_page("memberships", where, {}, offset, PAGE)
+            call = read_page("memberships", where, {}, offset, PAGE_SIZE)
             page = await self._ask(
                 key, call, NEVER_HERE, lambda answer: answer.page("memberships", models.Membership)
             )

@@ -67,7 +67,7 @@ ADDS_NOTES, HIDES_NOTES = frozenset({"add_issue_notes"}), frozenset({"set_notes_
 EDITS_ISSUES, EDITS_OWN_ISSUES = frozenset({"edit_issues"}), frozenset({"edit_own_issues"})
 
 # Limits, as in docs/service.md
-PAGE = 100
+PAGE_SIZE = 100
 SUBJECT_LENGTH = 255
 CLOSED_PROJECT = 5
 DESCRIPTION_BYTES = 60_000  # Redmine on MySQL stores 65,535 bytes of UTF-8, with two for each line break

@@ -16,12 +16,12 @@ from itertools import pairwise
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from bot.errors import ServiceBroken
-from bot.service.conventions import PAGE
+from bot.service.conventions import PAGE_SIZE
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue, Page, Project
 
-AHEAD = 8
-FRUITLESS = 20  # pages without a new row, besides repeated ones, before a list counts as endless
+PAGES_AHEAD = 8
+MAX_FRUITLESS = 20  # pages without a new row, besides repeated ones, before a list counts as endless
 
 R = TypeVar("R", Issue, Project)
 ReadPage: TypeAlias = Callable[[int], Coroutine[Any, Any, Page[R]]]
@@ -82,7 +82,7 @@ async def iterate(read: ReadPage[R], known: Known, path: str) -> AsyncGenerator[
     and any error of `read`.
     """
     ahead = ReadAhead(read)
-    offset, back, fruitless, width, furthest = 0, PAGE, 0, AHEAD, 0
+    offset, back, fruitless, width, furthest = 0, PAGE_SIZE, 0, PAGES_AHEAD, 0
     page = await read(offset)
     try:
         while True:
@@ -92,14 +92,14 @@ async def iterate(read: ReadPage[R], known: Known, path: str) -> AsyncGenerator[
             for row in rows if seamless else ():
                 if row.id not in known:
                     known.add(row.id)
-                    fruitless, back = 0, PAGE
+                    fruitless, back = 0, PAGE_SIZE
                     yield row
             if seamless and (not rows or offset + len(rows) >= page.total_count):
                 return
 
             # After a step back, as many rows may be read again, one per page.
             furthest = max(furthest, offset)
-            if fruitless > FRUITLESS + furthest:
+            if fruitless > MAX_FRUITLESS + furthest:
                 raise ServiceBroken("GET", path, None, "the list has no end")
 
             step = len(rows) - 1
@@ -109,7 +109,7 @@ async def iterate(read: ReadPage[R], known: Known, path: str) -> AsyncGenerator[
             elif step:
                 offset += step
                 page = await ahead.page(offset, step, page.total_count, width)
-                width = min(AHEAD, width * 2)
+                width = min(PAGES_AHEAD, width * 2)
             else:
                 page = await read(offset)
     finally:
@@ -120,7 +120,7 @@ def iterate_issues(read: ReadIssues, filters: IssueFilters, path: str) -> AsyncG
     """Return every issue that matches the filters, in the order of IDs, ignoring their sort order."""
     filters = replace(filters, sort=(Sort("id"),))
 
-    async def ordered(some: IssueFilters, offset: int = 0, limit: int = PAGE) -> Page[Issue]:
+    async def ordered(some: IssueFilters, offset: int = 0, limit: int = PAGE_SIZE) -> Page[Issue]:
         page = await read(some, offset, limit)
         if any(one.id >= other.id for one, other in pairwise(page.items)):
             raise ServiceBroken("GET", path, None, "the list is not in the order asked for")
@@ -135,8 +135,8 @@ async def _by_ids(read: ReadIssues, filters: IssueFilters) -> AsyncGenerator[Iss
     """Yield issues by their IDs, one page at a time, and ask again for IDs that a capped page left out."""
     missing = sorted(set(filters.issue_ids))
     while missing:
-        some, missing = missing[:PAGE], missing[PAGE:]
-        page = await read(replace(filters, issue_ids=tuple(some)), 0, PAGE)
+        some, missing = missing[:PAGE_SIZE], missing[PAGE_SIZE:]
+        page = await read(replace(filters, issue_ids=tuple(some)), 0, PAGE_SIZE)
         for issue in page.items:
             yield issue
         if page.items and len(page.items) < page.total_count:

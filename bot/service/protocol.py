@@ -125,8 +125,8 @@ def read_page(operation: str, path: str, params: Mapping[str, str], offset: int,
 
     Raises ValueError for an offset or a limit out of bounds.
     """
-    if offset < 0 or not 1 <= limit <= conventions.PAGE:
-        raise ValueError(f"offset from 0, limit from 1 to {conventions.PAGE}")
+    if offset < 0 or not 1 <= limit <= conventions.PAGE_SIZE:
+        raise ValueError(f"offset from 0, limit from 1 to {conventions.PAGE_SIZE}")
     return Call(operation, "GET", path, {**params, "offset": str(offset), "limit": str(limit)})
 
 

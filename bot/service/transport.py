@@ -35,9 +35,9 @@ if find_spec("sniffio") is None:
 T = TypeVar("T")
 OnAnswer = Callable[[str, int | None, float], None]
 
-ATTEMPTS = 3
-LONGEST_WAIT = 5.0  # with a longer Retry-After the bot doesn't retry
-PROBE = 3.0
+MAX_ATTEMPTS = 3
+LONGEST_RETRY_AFTER = 5.0  # with a longer Retry-After the bot doesn't retry
+PROBE_SECONDS = 3.0
 SHORTEST_KEY = 16  # shorter keys, as in test installations, can be ordinary words
 KEEP_ALIVE = 4  # seconds; services usually close an idle connection after 5 or more
 PIECE = 64 * 1024
@@ -212,7 +212,7 @@ class Transport:
             async with deadline:
                 async for attempt in stamina.retry_context(
                     lambda error: _should_retry(call, error),
-                    attempts=ATTEMPTS,
+                    attempts=MAX_ATTEMPTS,
                     timeout=total,
                     wait_jitter=0.3,
                 ):
@@ -223,7 +223,7 @@ class Transport:
                 raise
         raise call.error(errors.TimedOut, f"no response in {total:g} s")
 
-    async def probe(self, path: str, seconds: float = PROBE) -> Probe | None:
+    async def probe(self, path: str, seconds: float = PROBE_SECONDS) -> Probe | None:
         """Return the response to a request without a key, or None if there's none in time."""
         request = self._request(protocol.Call("probe", "GET", path), {}, None)
         try:
@@ -354,7 +354,7 @@ def _should_retry(call: protocol.Call, error: Exception) -> bool | float:
     if isinstance(error, errors.TooManyRequests):
         if error.retry_after is None:
             return True
-        return error.retry_after if error.retry_after <= LONGEST_WAIT else False
+        return error.retry_after if error.retry_after <= LONGEST_RETRY_AFTER else False
     return isinstance(error, errors.ServiceBroken) and (
         error.status in protocol.GATEWAY
         or error.detail in (protocol.CUT_SHORT, protocol.CONNECTION_BROKE, protocol.NOT_JSON)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-READERS = 4  # concurrent read transactions of a SQLite database
+MAX_READERS = 4  # concurrent read transactions of a SQLite database
 Age = Literal["older", "current", "newer"]
 LATEST = max(path.name for path in (Path(__file__).parent / "migrations/versions").glob("[0-9]*.py"))[:4]
 """The latest revision, from the names of the migration files."""
@@ -217,7 +217,7 @@ class _Sqlite:
         self._lock_seconds = lock_seconds
         self.insert = sqlite.insert
         self.engine = _sqlite(url, lock_seconds)
-        self._readers = ThreadPoolExecutor(READERS, "database-reader")
+        self._readers = ThreadPoolExecutor(MAX_READERS, "database-reader")
         self._writer = ThreadPoolExecutor(1, "database-writer")
         self._of_thread = threading.local()
         self._connections: list[Connection] = []

@@ -42,7 +42,7 @@ from bot.store.vault import Vault
 RETENTION = timedelta(days=1)
 """How long completed work is remembered: Slack repeats deliveries for minutes, not hours."""
 LAST_ARRIVES = timedelta(seconds=5)  # until a request arrives that a process cut off when it stopped
-FURTHEST = timedelta(hours=1)  # the longest time for which a job is postponed
+LONGEST_DELAY = timedelta(hours=1)  # the longest time for which a job is postponed
 RETRIED_FOR = timedelta(days=1)  # how long a failing job is retried
 LONGEST_RETRY = 300.0  # seconds between two attempts of a job that fails
 
@@ -277,7 +277,7 @@ class Jobs:
         also: Sequence[Statement] = ()
         match outcome:
             case Later(seconds, unknown, searched_to, content):
-                at = await self.processes.now() + min(timedelta(seconds=seconds), FURTHEST)
+                at = await self.processes.now() + min(timedelta(seconds=seconds), LONGEST_DELAY)
                 values |= {"state": case((OUTCOME_UNKNOWN, State.UNKNOWN), else_=State.DUE)}
                 values |= {"searched_to": searched_to, "failures": JobRow.failures + 1}
                 values |= {"due_at": _unless_put(literal(at, UtcDateTime()), JobRow.due_at)}

@@ -19,7 +19,7 @@ from bot.store.tables import JobRow, MutedIssueRow, NoticeSwitchRow
 
 ASSIGNEE = "assignee"
 """The kind of job that reads changes of a user's issues; its content says up to when they are handled."""
-TOLD = "assigned"
+PERSONAL_NOTICE = "assigned"
 """The kind of job that notifies a user of an issue. Each part that was sent is a job that is done."""
 Notice = Literal["stopped", "unconfirmed", "delayed"]
 """A notice for the owner: the digest was stopped; its last message may or may not have been posted; it is
@@ -95,7 +95,7 @@ class Notices:
 
     def canceling(self, owner: Owner) -> Statement:
         """The statement that ends the jobs of messages to the user that wait."""
-        return self.jobs.canceling_all(TOLD, f"{TOLD}:{owner.name}:")
+        return self.jobs.canceling_all(PERSONAL_NOTICE, f"{PERSONAL_NOTICE}:{owner.name}:")
 
 
 def _topics(connection: Connection, owner: Owner) -> Mapping[Topic, datetime]:

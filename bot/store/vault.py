@@ -16,7 +16,7 @@ from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.tables import ENCRYPTED_TOKENS, INSTALLATIONS, JobRow, LinkRow, SavedInputRow, table_of
 
-BATCH = 100
+BATCH_SIZE = 100
 
 
 class Vault:
@@ -107,7 +107,7 @@ class EncryptedValues:
     database: Database
     vault: Vault
 
-    async def rotate(self, batch_size: int = BATCH) -> AsyncIterator[Rotation]:
+    async def rotate(self, batch_size: int = BATCH_SIZE) -> AsyncIterator[Rotation]:
         """Re-encrypt everything with the first encryption key; yields the progress after each batch.
 
         Skips values that already use the first key, so an interrupted rotation can simply be started again.
@@ -128,7 +128,7 @@ class EncryptedValues:
         """Return the number of stored API keys and tokens that no encryption key can decrypt."""
         count = 0
         for column in KEYS_AND_TOKENS:
-            async for batch in self._batches(column, BATCH):
+            async for batch in self._batches(column, BATCH_SIZE):
                 count += sum(not self.vault.fits(content) for *_, content in batch)
         return count
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import aiohttp
 
 from bot.sandbox.workspace.snapshot import snapshot
-from bot.slack.surfaces.blocks import ROW
+from bot.slack.surfaces.blocks import BUTTONS_IN_ROW
 from tests.support.office import Office
 from tests.support.reading import (
     JSON,
@@ -45,7 +45,7 @@ def _crowded(state: JSON) -> Iterator[JSON]:
     for surface in (*messages, *state["views"], state["home"] or {}):
         rows = [b["elements"] for b in surface.get("blocks") or () if b["type"] == "actions"]
         greens = [one for row in rows for one in row if one.get("style") == "primary"]
-        if len(greens) > 1 or any(len(row) > ROW for row in rows):
+        if len(greens) > 1 or any(len(row) > BUTTONS_IN_ROW for row in rows):
             yield surface
 
 

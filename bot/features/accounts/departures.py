@@ -20,7 +20,7 @@ from bot.store.owner import Owner
 from bot.ttl_cache import TtlCache
 
 ASK_EVERY = 3600.0
-LATE = timedelta(minutes=1)
+LATE_AFTER = timedelta(minutes=1)
 """How long before somebody linked an event is from a time when they were away, whatever the clocks say."""
 MAX_A_MINUTE = 30
 """How many profiles are asked for in a minute: Slack allows about 100 for everything that the bot does."""
@@ -50,7 +50,7 @@ class Departures:
         if not (event.owner.enterprise_id or own in {None, event.installation[1]}):
             return
         linked_at = await self.parts.store.links.linked_at(event.owner)
-        if linked_at and linked_at > _moment_of(event) + LATE:
+        if linked_at and linked_at > _moment_of(event) + LATE_AFTER:
             log.info("late event ignored", action="account.came_back", user=event.owner.user_id)
             return
         await self.left(event.owner)

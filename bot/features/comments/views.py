@@ -13,7 +13,7 @@ from bot.slack.text.mrkdwn import escape, line
 from bot.slack.text.wording import Wording
 
 TITLE = "Comment"
-EXCERPT = 120
+EXCERPT_LENGTH = 120
 PUBLIC = (
     "{service} doesn't let you write private notes here. Anyone who can see the issue can read your comment."
 )
@@ -79,7 +79,7 @@ def _issue(target: Target | None, wording: Wording, *, fixed: bool) -> Block:
 
 def commented(done: Commented, wording: Wording, text: str) -> Message:
     """The private reply about a comment, with its first words."""
-    excerpt = shortened(" ".join(text.split()), EXCERPT)
+    excerpt = shortened(" ".join(text.split()), EXCERPT_LENGTH)
     did = "Added a private note to" if done.private else "Commented on"
     return _answer(done, wording, f"{did} {title(done.issue, wording)}: “{line(excerpt)}”")
 

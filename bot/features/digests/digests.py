@@ -26,7 +26,7 @@ from bot.store.owner import Owner
 from bot.store.plans import FilterKind, Plan
 
 SHOWN_TIMES = 3
-PREVIEWED = timedelta(days=7)
+PREVIEW_PERIOD = timedelta(days=7)
 SHORTEST_GAP = timedelta(minutes=15)
 MAX_IN_A_CHANNEL, MAX_OF_A_PERSON = 20, 50
 PERSONAL = "My issues"  # the name of a personal digest, in place of a project's
@@ -188,7 +188,7 @@ class Digests:
             plan = await self.plans.of(session, project, draft)
             await self._check(session, plan)
 
-            filters = plans.filters_of(plan, now, TimeRange(since=now - PREVIEWED))
+            filters = plans.filters_of(plan, now, TimeRange(since=now - PREVIEW_PERIOD))
             latest = replace(filters, sort=plans.LATEST[plan.kind])
             page = await self._client.list_issues(session.key, latest)
             passing = [issue for issue in page.items if plans.passes(plan, issue)]
@@ -196,10 +196,10 @@ class Digests:
             more = cut or page.total_count > len(page.items)
             content = Content(project=plan.project, issues=tuple(rows), more=more)
             if plan.kind == "changed":
-                content = await with_changes(self._access, session, content, {}, now - PREVIEWED)
+                content = await with_changes(self._access, session, content, {}, now - PREVIEW_PERIOD)
         if plan.kind not in plans.HAPPENED or plan.live:
             return Preview(plan, content, 0, now)
-        due = due_times(parse(plan.schedule), plan.zone, now - PREVIEWED, now)
+        due = due_times(parse(plan.schedule), plan.zone, now - PREVIEW_PERIOD, now)
         posts = {bisect_left(due, at) for row in content.issues if (at := plans.happened(plan.kind, row))}
         return Preview(plan, content, len(due) if plan.empty else len(posts), now)
 

@@ -30,7 +30,7 @@ from bot.store.followed import Followed
 from bot.store.jobs import Again, Done, JobOutcome, Later
 
 LATEST_RETRY = 60.0  # seconds until a feed is read again after an error
-ALONE = 10  # more new issues than this in one reading are one post that lists them
+MAX_POSTED_ALONE = 10  # more new issues than this in one reading are one post that lists them
 REFUSED: Mapping[ChannelStatus | None, PostOutcome] = {
     ChannelStatus.SHARED: PostOutcome.SHARED,
     ChannelStatus.GONE: PostOutcome.AUDIENCE_UNREAD,
@@ -52,7 +52,7 @@ class FeedRuns(DigestRuns):
         posted = {one.issue_id for one in known if one.digest_id != feed.id or not one.listed}
         new = tuple(issue for issue in content.issues if issue.id not in posted)
 
-        if len(new) > ALONE:
+        if len(new) > MAX_POSTED_ALONE:
             its = await stored.claim_list(feed.id, [followed_by(feed, issue) for issue in new])
             content = replace(content, issues=tuple(issue for issue in new if issue.id in its))
             outcome, new = await super().post(item, content), ()

@@ -29,7 +29,7 @@ from bot.slack.outgoing.replies import DOUBLE_CLICK, Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message, actions, sentence
 from bot.slack.surfaces.buttons import ActionExpired
-from bot.slack.surfaces.forms import LIST, FormResult, loading
+from bot.slack.surfaces.forms import MAX_LISTED, FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, FormSubmission, SlashCommand
 from bot.slack.workspaces.slack_errors import SLACK_FAILED
 from bot.spelling import squashed
@@ -263,7 +263,7 @@ class DigestHandlers:
         try:
             planned = await self.digests.add(reply.owner, channel, draft)
         except ProjectNotChosen as error:
-            if len(error.projects) > LIST:
+            if len(error.projects) > MAX_LISTED:
                 raise
             form = await reply.save(OpenFilledForm(digest=typed))
             await reply.privately(views.which_project(draft.plan, error.projects, form))

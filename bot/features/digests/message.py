@@ -19,8 +19,8 @@ from bot.service.filters import TimeRange
 from bot.service.models import Issue, Ref
 from bot.slack.outgoing.posting import delete_menu
 from bot.slack.surfaces.blocks import (
-    SECTION,
-    TEXT,
+    FALLBACK_LENGTH,
+    SECTION_LENGTH,
     Block,
     Message,
     context,
@@ -36,11 +36,11 @@ from bot.spelling import counted
 from bot.store.digests import Digest
 from bot.store.plans import DigestKind, Group, Plan
 
-NAME, SUBJECT, FACTS = 80, 150, 300
+NAME_LENGTH, ROW_SUBJECT_LENGTH, FACTS_LENGTH = 80, 150, 300
 MAX_ROWS = 40  # the most blocks for group names and rows
-ROOM = 11_000  # the most characters for them
+ROWS_LENGTH = 11_000  # the most characters for them
 BLOCK_WEIGHT = 100  # what a block counts in addition to its text (see `blocks.ALL`)
-LATE = timedelta(minutes=15)  # how late a digest has to be to say so
+LATE_AFTER = timedelta(minutes=15)  # how late a digest has to be to say so
 BARS = "▁▂▃▄▅▆▇█"
 UNITS = {"daily": "day", "hourly": "hour", "weekly": "week"}
 
@@ -106,13 +106,13 @@ def message(edition: Edition, wording: Wording) -> Message:
         news = "too many issues to check"
     elif content.more:
         news = f"at least {news}"
-    headline = f"{shortened(digest.plan.project, NAME)}: {news}"
+    headline = f"{shortened(digest.plan.project, NAME_LENGTH)}: {news}"
 
     once = digest.plan.kind in plans.HAPPENED or digest.personal
     as_of = f"{'as' if once else 'As'} of {moment(edition.now)}"
     period = [f"Since {_start(digest)}", as_of] if once else [as_of]
     delete = delete_menu(digest.owner, digest.owner_name.partition(" ")[0], wording.service)
-    about = cut(" · ".join([*period, *narrowed(digest.plan), *_compared(edition)]), SECTION)
+    about = cut(" · ".join([*period, *narrowed(digest.plan), *_compared(edition)]), SECTION_LENGTH)
 
     blocks: list[Block] = [header(headline), section(about, delete)]
     if catch_up:
@@ -164,7 +164,7 @@ def _catch_up(edition: Edition) -> str:
     digest, missed = edition.digest, edition.missed
     if digest.plan.live:
         return ""
-    is_late = edition.now - edition.due_at >= LATE
+    is_late = edition.now - edition.due_at >= LATE_AFTER
     late = f"This digest was due {moment(edition.due_at)}." if is_late else ""
     past = missed and (digest.plan.kind in plans.HAPPENED or digest.personal)
     several = f"It includes {counted(missed, 'missed digest')}." if past else ""
@@ -194,7 +194,7 @@ def _parts(edition: Edition) -> list[Part]:
         if ref:
             refs.setdefault(ref.id, ref)
     named: list[Part] = [
-        (bold(shortened(ref.name, NAME)) or f"*{ref.id}*", rows_by_id[ref.id])
+        (bold(shortened(ref.name, NAME_LENGTH)) or f"*{ref.id}*", rows_by_id[ref.id])
         for ref in sorted(refs.values(), key=ORDER[by])
     ]
     without = "Unassigned" if by == "assignee" else f"No {by}"
@@ -205,7 +205,7 @@ def _rows(edition: Edition, wording: Wording) -> tuple[list[Block], int]:
     """The groups' rows as far as they fit, and how many issues have none."""
     blocks: list[Block] = []
     day = plans.today(edition.digest.plan, edition.now)
-    room, rest = ROOM, len(edition.content.issues)
+    room, rest = ROWS_LENGTH, len(edition.content.issues)
     for name, issues in _parts(edition):
         heading = [section(f"{name} · {edition.count(len(issues))}")]
         for issue in issues:
@@ -230,13 +230,13 @@ def _row(edition: Edition, issue: Issue, wording: Wording, day: date) -> Block:
 def row_text(
     plan: Plan, issue: Issue, wording: Wording, day: date, changed: ReportedChanges | None = None
 ) -> str:
-    name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, SUBJECT)}")
+    name = link(wording.url(issue.id), f"#{issue.id} {shortened(issue.subject, ROW_SUBJECT_LENGTH)}")
     below = issue.project if issue.project and issue.project.id != plan.project_id else None
     details = [name_of(below), facts(plan.kind, issue, day)]
     if changed and changed.changes:
         details = [name_of(below), *(change_text(one, changed.names) for one in changed.changes)]
     details = list(filter(None, details))
-    return f"*{name}*\n{cut(' · '.join(details), FACTS)}"
+    return f"*{name}*\n{cut(' · '.join(details), FACTS_LENGTH)}"
 
 
 def _list_url(edition: Edition, wording: Wording) -> str:
@@ -252,7 +252,7 @@ def _list_url(edition: Edition, wording: Wording) -> str:
 def _footer(digest: Digest, wording: Wording) -> str:
     if digest.personal:
         return f"Only you can see this · `{wording.command('digest')} me` to manage"
-    who = line(shortened(digest.owner_name, NAME))
+    who = line(shortened(digest.owner_name, NAME_LENGTH))
     return (
         f"Shows what {who} can see, except private issues · Digest {digest.id} · "
         f"`{wording.command('digest')}` to manage"
@@ -263,9 +263,9 @@ def _plain_text(opening: str, edition: Edition) -> str:
     """The message as text for notifications and screen readers, with as many issues as fit."""
     text = opening
     for place, issue in enumerate(edition.content.issues):
-        new = f"\n#{issue.id} {line(shortened(issue.subject, SUBJECT))}"
+        new = f"\n#{issue.id} {line(shortened(issue.subject, ROW_SUBJECT_LENGTH))}"
         rest = f"\nand {edition.count(len(edition.content.issues) - place)} more"
-        if len(text) + len(new) + len(rest) > TEXT:
+        if len(text) + len(new) + len(rest) > FALLBACK_LENGTH:
             return text + rest
         text += new
     return text

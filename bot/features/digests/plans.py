@@ -12,12 +12,12 @@ from zoneinfo import ZoneInfo
 
 from bot.access.accounts import Session
 from bot.access.catalog import Catalogs, Part, with_me
-from bot.access.name_matching import TOLD, NameIndex
+from bot.access.name_matching import MAX_WRONG_NAMES, NameIndex
 from bot.access.people import People, Who
 from bot.access.projects import KnownProject
 from bot.errors import UserError
 from bot.service.client import Client
-from bot.service.conventions import NOT, OR, PAGE
+from bot.service.conventions import NOT, OR, PAGE_SIZE
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from bot.service.models import Issue, Ref
 from bot.store.digests import Digest
@@ -138,7 +138,7 @@ class Plans:
                         ref = await self._ref(session, kind, name, known)
                         choices[kind] = (*choices.get(kind, ()), FilterValue(ref.id, ref.name))
                 if problems is not None and wrong:
-                    problems.extend(wrong[:TOLD])
+                    problems.extend(wrong[:MAX_WRONG_NAMES])
             return choices
 
         return replace(
@@ -317,7 +317,7 @@ async def rows_in_query(
 
     async def skip(low: int, high: int) -> int:
         """Where the first issue is that isn't before all rows, or up to a page before that."""
-        while high - low > PAGE:
+        while high - low > PAGE_SIZE:
             middle = (low + high) // 2
             page = await client.list_issues(session.key, query, offset=middle, limit=1)
             low, high = (middle, high) if any(place(issue) < 0 for issue in page.items) else (low, middle)

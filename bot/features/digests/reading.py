@@ -26,7 +26,7 @@ from bot.features.following.following import told_changes
 from bot.features.issues.issues import HISTORY, IssueNotFound, Issues, Names, merged, names_of
 from bot.features.issues.publicity import may_show, visible_project
 from bot.service.client import Client
-from bot.service.conventions import PAGE, ProjectStatus
+from bot.service.conventions import PAGE_SIZE, ProjectStatus
 from bot.service.filters import DateRange, IssueFilters, TimeRange
 from bot.service.models import Change, Issue, Page, Project
 from bot.spelling import fingerprint
@@ -208,8 +208,10 @@ class DigestReader:
         """Return the part of a digest's content that is still public, or why there is none."""
         numbers = [issue.id for issue in content.issues]
         lists = [
-            replace(plans.filters_of(digest.plan, self.now), issue_ids=tuple(numbers[start : start + PAGE]))
-            for start in range(0, len(numbers), PAGE)
+            replace(
+                plans.filters_of(digest.plan, self.now), issue_ids=tuple(numbers[start : start + PAGE_SIZE])
+            )
+            for start in range(0, len(numbers), PAGE_SIZE)
         ]
         few = asyncio.Semaphore(PAGES_AT_ONCE)  # people's own requests need connections, too
 
@@ -343,7 +345,7 @@ class DigestReader:
         rows = list(page.items)
         newest = max((row.created_on for row in rows if row.created_on), default=None)
         if page.total_count > len(rows):
-            pages = math.ceil(page.total_count / PAGE)
+            pages = math.ceil(page.total_count / PAGE_SIZE)
             lists = [together]
             if 1 < len(numbers) < pages:  # most new issues are in other projects
                 lists = [
@@ -424,7 +426,7 @@ async def with_changes(
             names = await names_of(access, session, issue, changes) if changes else {}
             return ReportedChanges(changes, names) if changes else None
 
-    rows = content.issues[-PAGE:]
+    rows = content.issues[-PAGE_SIZE:]
     results = await asyncio.gather(*map(changed, rows))
     changes = {row.id: each for row, each in zip(rows, results, strict=True) if each}
     more = content.more or len(rows) < len(content.issues)

@@ -33,10 +33,10 @@ from bot.store.digests import Digest, Pause
 from bot.store.owner import Owner
 from bot.store.plans import FilterKind, FilterValue, Plan
 
-NAME = 80
-PREVIEWED = 5  # the most rows in a preview
+NAME_LENGTH = 80
+PREVIEW_ROWS = 5  # the most rows in a preview
 MAX_DIGESTS = 10  # more digests would exceed Slack's limits on blocks and text
-FILTERS = 300
+FILTERS_LENGTH = 300
 CHOOSE_PROJECT = "Choose a project first. Then I can show you a preview."
 SET_UP = (
     "Your digest is set up. I'll send you a direct message with what's overdue, due today, newly assigned to "
@@ -131,7 +131,7 @@ def _below(result: Message | None, text: str, blocks: Sequence[Block]) -> Messag
 
 
 def _entry(digest: Digest, user: Owner, wording: Wording) -> str:
-    filters = cut(filters_in_words(digest.plan), FILTERS)
+    filters = cut(filters_in_words(digest.plan), FILTERS_LENGTH)
     about = f"by {line(digest.owner_name)}" + (f" · {filters}" if filters else "")
     return f"{_headed(digest)} · {when_of(digest.plan)}\n{about}\n{status_line(digest, user, wording)}"
 
@@ -166,7 +166,7 @@ def _buttons(digest: Digest, user: Owner) -> list[Block]:
 def act_button(act: DigestAction, digest: Digest, user: Owner | None) -> Element:
     """The button for `user`, or for everyone in the channel; it asks first for someone else's digest."""
     action, mine = ACTIONS[act], digest.owner == user
-    owner = shortened(digest.owner_name, NAME)
+    owner = shortened(digest.owner_name, NAME_LENGTH)
     danger = "danger" if act is DigestAction.REMOVE else None
     question = None
     if action.ask and (not mine or act is DigestAction.REMOVE):
@@ -186,7 +186,7 @@ def act_button(act: DigestAction, digest: Digest, user: Owner | None) -> Element
 
 def confirmation(digest: Digest, act: DigestAction) -> Message:
     """The question before someone else's digest is acted on."""
-    action, owner = ACTIONS[act], line(shortened(digest.owner_name, NAME))
+    action, owner = ACTIONS[act], line(shortened(digest.owner_name, NAME_LENGTH))
     text = (
         f"{_named(digest)} belongs to {owner}. {action.ask.format(it='it')} {action.then} "
         f"{owner} will be notified."
@@ -397,9 +397,9 @@ def preview(preview: Preview, wording: Wording) -> list[Block]:
 
     about = " · ".join(filter(None, (when_of(plan), filters_in_words(plan))))
     day = plans.today(plan, preview.now)
-    first = content.issues[:PREVIEWED]
+    first = content.issues[:PREVIEW_ROWS]
     rows = [section(digest_message.row_text(plan, issue, wording, day)) for issue in first]
-    rest = [context(f"and {count - PREVIEWED} more")] if count > PREVIEWED else []
+    rest = [context(f"and {count - PREVIEW_ROWS} more")] if count > PREVIEW_ROWS else []
     return [section(f"{bold(plan.project)} · {about}\n{would}"), *rows, *rest]
 
 

@@ -37,7 +37,7 @@ from bot.features.issues.issues import (
 from bot.service.conventions import IssueDetailInclude
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import CustomFieldValue, Issue, IssueStatus, Ref
-from bot.spelling import ENOUGH, series
+from bot.spelling import ENOUGH_LETTERS, series
 from bot.store.owner import Owner
 
 STATUSES: tuple[IssueDetailInclude, ...] = ("allowed_statuses",)
@@ -87,7 +87,7 @@ class Editable:
                 continue
             name, text = ref.name.casefold(), typed.casefold().removeprefix("@")
             kind = "person" if field.kind is FieldType.PERSON else field.name
-            long = len(text) >= ENOUGH
+            long = len(text) >= ENOUGH_LETTERS
             part = re.search(rf"\b{re.escape(text)}" + ("" if long else r"\b"), name)
             sure = part and (long or kind == "person")  # Bo is a first name
             if text.startswith("#") or not (sure or text == name):

@@ -19,7 +19,7 @@ from bot.features.due_reads import DueReads, OwnerReads, OwnerTurn
 from bot.features.following import views
 from bot.features.following.following import Following, IssueSnapshot, has_changed
 from bot.features.following.poster import ThreadLine, ThreadPoster, line_post
-from bot.service.conventions import PAGE
+from bot.service.conventions import PAGE_SIZE
 from bot.service.filters import IssueFilters, Sort, TimeRange
 from bot.service.models import Issue
 from bot.slack.outgoing import outcomes
@@ -32,7 +32,7 @@ from bot.store.owner import Owner
 ALL_EVERY = 10  # every how many reads all issues are read
 OVERLAP = timedelta(minutes=15)
 """How late an update may become visible, and how far the service's clock may be set back."""
-QUIET = timedelta(days=30)  # after this long without a change, an issue isn't followed anymore
+QUIET_FOR = timedelta(days=30)  # after this long without a change, an issue isn't followed anymore
 SAME_SECOND = timedelta(seconds=5)
 """After this long an issue that changed is read again: until then another change may get the same time."""
 log = structlog.get_logger(__name__)
@@ -70,9 +70,9 @@ class FollowerReads(OwnerReads[FollowerProgress]):
         updated_on = TimeRange(since=since - OVERLAP) if since and not everything else None
         numbers = sorted({one.issue_id for one in followed})
         issues: dict[int, Issue] = {}
-        for start in range(0, len(numbers), PAGE):
+        for start in range(0, len(numbers), PAGE_SIZE):
             filters = IssueFilters(
-                issue_ids=tuple(numbers[start : start + PAGE]),
+                issue_ids=tuple(numbers[start : start + PAGE_SIZE]),
                 status="any",
                 updated_on=updated_on,
                 sort=(Sort("id"),),
@@ -83,7 +83,7 @@ class FollowerReads(OwnerReads[FollowerProgress]):
         quiet = {
             one.id: one
             for one in followed
-            if everything and _quiet(one, issues.get(one.issue_id), now - QUIET)
+            if everything and _quiet(one, issues.get(one.issue_id), now - QUIET_FOR)
         }
         await self._following.end([*quiet.values()], "quiet")
         left = [one for one in followed if one.id not in quiet]

@@ -13,7 +13,7 @@ from bot.slack.text.wording import Wording
 from bot.spelling import series
 from bot.store.followed import Followed
 
-DETAILS = 4
+MAX_DETAILS = 4
 TOLD = {field.sent: field for key, field in CHANGEABLE.items() if key not in ("parent", "estimate")}
 """The changes to report: not everyone who sees the issue can see the others."""
 
@@ -62,7 +62,7 @@ def who_did(entry: Journal) -> str:
 def _did(issue: Issue, entry: Journal) -> list[str]:
     """Return an entry's changes as mrkdwn, with values only where the issue still has them."""
     details = [detail for detail in entry.details if detail.property == "attr" and detail.name in TOLD]
-    changes = [_changed(issue, detail) for detail in details[:DETAILS]]
+    changes = [_changed(issue, detail) for detail in details[:MAX_DETAILS]]
     return [*changes, "commented"] if entry.notes.strip() else changes
 
 

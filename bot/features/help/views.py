@@ -11,7 +11,7 @@ from bot.slack.text.mrkdwn import escape, prose
     f"{field.key}:yes" if field.kind is FieldType.FLAG else f"{field.key}:" for field in FIELDS.values()
 )
 _ISSUE_OPTIONS = " ".join(("project:", "template:", "subject:", *_OPTIONS, "cf_<id>:", _DESCRIPTION))
-SHORT = 4  # how many examples of each command the overview shows
+EXAMPLES_EACH = 4  # how many examples of each command the overview shows
 HELP: dict[str, tuple[tuple[str, str], ...]] = {
     "issue": (
         ("", "Open the form for a new issue"),
@@ -90,7 +90,9 @@ class ShowHelp(Button):
 
 def overview(command: Callable[[str], str]) -> Message:
     """What the bot can do: a few examples of each command, and all of `/tracker`."""
-    blocks = [section(_examples(name, command, None if name == "tracker" else SHORT)) for name in HELP]
+    blocks = [
+        section(_examples(name, command, None if name == "tracker" else EXAMPLES_EACH)) for name in HELP
+    ]
     more = " ".join(f"`{command(name)} help`" for name in OPTIONS)
     tips = (
         f"For all options: {more}",

@@ -17,7 +17,7 @@ from bot.store.owner import Owner
 log = structlog.get_logger(__name__)
 
 
-ISSUES, CREATED, ENTRIES = 10, 5, 5
+MAX_ISSUES, MAX_CREATED, MAX_ENTRIES = 10, 5, 5
 
 
 class HomeHandlers:
@@ -61,8 +61,8 @@ class HomeHandlers:
         link = await self.store.links.get(owner)
         if link is None:
             return None
-        created = await self.store.created_issues.latest(owner, CREATED)
-        entries = await self.store.time_entries.latest(owner, ENTRIES)
+        created = await self.store.created_issues.latest(owner, MAX_CREATED)
+        entries = await self.store.time_entries.latest(owner, MAX_ENTRIES)
         digests = await self.store.digests.of_owner(owner)
         topics = await self.store.notices.topics(owner)
         return StoredItems(link, created, entries, digests, topics.keys())
@@ -72,7 +72,7 @@ class HomeHandlers:
         sort = (Sort("priority", descending=True), Sort("updated_on", descending=True))
         filters = IssueFilters(assigned_to=("me",), status="open", sort=sort)
         async with self.accounts.reading(owner) as session:
-            return await self.client.list_issues(session.key, filters, limit=ISSUES)
+            return await self.client.list_issues(session.key, filters, limit=MAX_ISSUES)
 
     async def _publish(
         self,

@@ -35,7 +35,7 @@ from bot.store.digests import Digest
 from bot.store.links import Link
 from bot.store.notices import Topic
 
-DIGESTS = 15
+MAX_DIGESTS = 15
 LOADING = ":hourglass_flowing_sand: Loading…"
 
 
@@ -123,13 +123,13 @@ def _created(stored: StoredItems, wording: Wording) -> list[Block]:
 def _digests(stored: StoredItems, wording: Wording) -> list[Block]:
     listed = stored.digests
     blocks: list[Block] = [header("My digests")] if listed else []
-    for digest in listed[:DIGESTS]:
+    for digest in listed[:MAX_DIGESTS]:
         switch = digests.act_button(
             DigestAction.RESUME if digest.paused else DigestAction.PAUSE, digest, digest.owner
         )
         text = f"{digests.title(digest)}\n{digests.status_line(digest, digest.owner, wording)}"
         blocks.append(section(text, accessory=switch))
-    if (more := len(listed) - DIGESTS) > 0:
+    if (more := len(listed) - MAX_DIGESTS) > 0:
         command = wording.command("digest")
         blocks.append(context(f"{more} more. Type `{command}` in a channel to see its digests."))
     return blocks

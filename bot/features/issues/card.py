@@ -23,11 +23,11 @@ from bot.slack.surfaces.blocks import (
 from bot.slack.text.mrkdwn import MAX_CONVERTED, bold, cut, day, line, link
 from bot.slack.text.wording import Wording
 
-DESCRIPTION = 2500
-SUMMARY, SPARE = 300, 100
+DESCRIPTION_LENGTH = 2500
+SUMMARY_LENGTH, SPARE_LENGTH = 300, 100
 """How much of a description a card shows, and how much longer one may be to be shown in full."""
-FACTS, LISTED = 20, 8
-NAME, VALUE, SUBJECT = 60, 200, 80
+MAX_FACTS, MAX_CONNECTED = 20, 8
+NAME_LENGTH, VALUE_LENGTH, CONNECTED_SUBJECT_LENGTH = 60, 200, 80
 RELATIONS = {
     "relates": "related to",
     "duplicates": "duplicates",
@@ -91,7 +91,7 @@ def card(
 
 def _status(issue: Issue, wording: Wording) -> list[Block]:
     """The select of the statuses that the user may set, if the service tells any beside the current one."""
-    statuses, current = issue.allowed_statuses[: forms.LIST], issue.status.id if issue.status else 0
+    statuses, current = issue.allowed_statuses[: forms.MAX_LISTED], issue.status.id if issue.status else 0
     if wording.lacks(UPDATE_ISSUE) or not any(status.id != current for status in statuses):
         return []
     values = {status.id: SetStatus(issue=issue.id, status=status.id).pack() for status in statuses}
@@ -100,11 +100,11 @@ def _status(issue: Issue, wording: Wording) -> list[Block]:
 
 
 def _description(issue: Issue, wording: Wording, description: str, *, whole: bool) -> Block:
-    if not whole and len(description) > SUMMARY + SPARE:
-        end = max(description.rfind(space, SUMMARY // 2, SUMMARY) for space in " \n")
-        short = cut(description, end + 1 if end > 0 else SUMMARY)
+    if not whole and len(description) > SUMMARY_LENGTH + SPARE_LENGTH:
+        end = max(description.rfind(space, SUMMARY_LENGTH // 2, SUMMARY_LENGTH) for space in " \n")
+        short = cut(description, end + 1 if end > 0 else SUMMARY_LENGTH)
         return section(short, button("Show more", ShowMore(issue=issue.id)))
-    text = cut(description, DESCRIPTION)
+    text = cut(description, DESCRIPTION_LENGTH)
     complete = text == description and len(issue.description or "") <= MAX_CONVERTED
     rest = link(wording.url(issue.id), f"Read the rest in {wording.service}")
     return section(text if complete else f"{text}\n{rest}")
@@ -125,8 +125,11 @@ def _facts(issue: Issue, today: date | None) -> list[tuple[str, str]]:
         ("Progress", f"{'▰' * full}{'▱' * (10 - full)} {done}%" if done else ""),
         ("Time", views.spent_and_estimated(issue)),
     ]
-    facts += [(shortened(custom.name, NAME), line(custom.text, VALUE)) for custom in issue.custom_fields]
-    return [(label, value) for label, value in facts if value][:FACTS]
+    facts += [
+        (shortened(custom.name, NAME_LENGTH), line(custom.text, VALUE_LENGTH))
+        for custom in issue.custom_fields
+    ]
+    return [(label, value) for label, value in facts if value][:MAX_FACTS]
 
 
 def _connected(details: IssueDetails, wording: Wording) -> list[Block]:
@@ -134,7 +137,10 @@ def _connected(details: IssueDetails, wording: Wording) -> list[Block]:
     issue, url = details.issue, wording.url
 
     def named(number: int, subject: str | None) -> str:
-        return link(url(number), f"#{number} {shortened(subject, SUBJECT)}" if subject else f"#{number}")
+        return link(
+            url(number),
+            f"#{number} {shortened(subject, CONNECTED_SUBJECT_LENGTH)}" if subject else f"#{number}",
+        )
 
     def related(relation: Relation) -> str:
         outward = relation.issue_id == issue.id
@@ -147,10 +153,10 @@ def _connected(details: IssueDetails, wording: Wording) -> list[Block]:
         lines.append(f"*Parent issue* {named(issue.parent.id, details.subjects.get(issue.parent.id))}")
     if issue.children:
         lines.append(f"*Subtasks* {_first([named(child.id, child.subject) for child in issue.children])}")
-    lines += map(related, issue.relations[:LISTED])
+    lines += map(related, issue.relations[:MAX_CONNECTED])
     if issue.attachments:
         files = [
-            link(file.content_url or url(issue.id), shortened(file.filename, SUBJECT))
+            link(file.content_url or url(issue.id), shortened(file.filename, CONNECTED_SUBJECT_LENGTH))
             + (f" ({views.format_size(file.filesize)})" if file.filesize is not None else "")
             for file in issue.attachments
         ]
@@ -159,5 +165,5 @@ def _connected(details: IssueDetails, wording: Wording) -> list[Block]:
 
 
 def _first(names: list[str]) -> str:
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return " · ".join(names[:LISTED]) + more
+    more = f" and {len(names) - MAX_CONNECTED} more" if len(names) > MAX_CONNECTED else ""
+    return " · ".join(names[:MAX_CONNECTED]) + more

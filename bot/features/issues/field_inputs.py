@@ -19,8 +19,8 @@ from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, Element, option, text_option
 from bot.spelling import is_hashed_value, option_value
 
-EXAMPLES = 4  # how many values a custom field gives as examples
-PARENT_QUERY, HOURS_LENGTH, STEP = 1, 20, 10
+MAX_EXAMPLES = 4  # how many values a custom field gives as examples
+PARENT_QUERY, HOURS_LENGTH, PERCENT_STEP = 1, 20, 10
 Written = Callable[[JSON], str]
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ def _element(
         case FieldType.DAY:
             return forms.day(action_id, value if isinstance(value, date) else None)
         case FieldType.PERCENT:
-            steps = {*range(0, 101, STEP)} | ({value} if isinstance(value, int) else set())
+            steps = {*range(0, 101, PERCENT_STEP)} | ({value} if isinstance(value, int) else set())
             percents = [(str(step), f"{step}%") for step in sorted(steps)]
             percent = str(value) if value is not None else None
             return forms.choice(action_id, percents, percent, field.placeholder)
@@ -94,7 +94,7 @@ def custom_input(
             first = initial[0] if initial else None
             element = forms.searched(ChooseValue.action, first, "Choose or type a value")
     else:
-        examples = ", ".join(custom.values[:EXAMPLES])
+        examples = ", ".join(custom.values[:MAX_EXAMPLES])
         placeholder = f"e.g. {examples}" if examples else None
         typed = ", ".join(values)
         element = forms.text(name, typed, placeholder=placeholder, multiline="\n" in typed)
@@ -115,7 +115,7 @@ def custom_values(custom: CustomField, typed: str) -> list[JSON]:
     matches = [value for value in custom.values if typed.casefold() in value.casefold()]
     if typed and typed == option_value(typed) and custom.known(typed) not in matches:
         matches.append(typed)
-    return [text_option(value) for value in matches[: forms.LIST]]
+    return [text_option(value) for value in matches[: forms.MAX_LISTED]]
 
 
 def names_in(view: JSON) -> frozenset[str]:

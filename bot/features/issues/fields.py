@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 
 from bot.access.accounts import Session
 from bot.access.catalog import Catalog, Part, with_me
-from bot.access.name_matching import TOLD, NameIndex, listed, probable
+from bot.access.name_matching import MAX_WRONG_NAMES, NameIndex, listed, probable
 from bot.access.people import People
 from bot.access.projects import KnownProject
 from bot.errors import BotError, Refused, UserError, WrongField
@@ -296,7 +296,7 @@ async def resolved(
                     refs.append(await people.find(session, name, known))
             except UserError as error:
                 wrong += 1
-                if wrong <= TOLD:
+                if wrong <= MAX_WRONG_NAMES:
                     errors.append(WrongField(field.name, error))
                     refs += filter(None, [probable(error)])
 

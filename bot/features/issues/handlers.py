@@ -35,8 +35,10 @@ from bot.slack.text.message_text import issue_named, text_of
 from bot.slack.text.mrkdwn import line
 from bot.slack.workspaces.slack_errors import SLACK_FAILED
 
-READ = 15  # messages of a thread that are read: as many as Slack gives any app at once (docs/slack.md)
-LIKELY = 5  # how many issues that a message may be about are read
+MESSAGES_READ = (
+    15  # messages of a thread that are read: as many as Slack gives any app at once (docs/slack.md)
+)
+MAX_LIKELY = 5  # how many issues that a message may be about are read
 Announcement = tuple[PostOutcome | None, str | None]
 """Whether an issue was announced, None if it is private, and the announcement's `ts`."""
 
@@ -135,7 +137,7 @@ class IssueHandlers:
 
         posts = (post for post in thread[1:] if post.get("bot_id"))
         named = (issue_named(text_of(each), base_url) for each in (*thread[:1], *posts, message))
-        likely = list(dict.fromkeys([*likely, *filter(None, named)]))[:LIKELY]
+        likely = list(dict.fromkeys([*likely, *filter(None, named)]))[:MAX_LIKELY]
         if not likely:
             return None
         async with self.parts.accounts.reading(reply.owner) as session:
@@ -147,7 +149,7 @@ class IssueHandlers:
         """The start of a thread, without deleted messages; empty if the bot can't read it."""
         channel = reply.place.channel_id or ""
         try:
-            answer = await reply.slack.conversations_replies(channel=channel, ts=root, limit=READ)
+            answer = await reply.slack.conversations_replies(channel=channel, ts=root, limit=MESSAGES_READ)
         except SLACK_FAILED:
             return []
         return [each for each in answer.get("messages") or () if each.get("subtype") != DELETED]
@@ -216,7 +218,12 @@ class IssueHandlers:
     async def announced_since(reply: Reply, number: int, since: datetime) -> Announcement | None:
         """What a lost attempt announced in the thread, if anything; UNCONFIRMED if Slack can't tell."""
         root, oldest = reply.place.thread_ts or "", str((since - CLOCK_SKEW).timestamp())
-        about: JSON = {"channel": reply.place.channel_id or "", "ts": root, "oldest": oldest, "limit": READ}
+        about: JSON = {
+            "channel": reply.place.channel_id or "",
+            "ts": root,
+            "oldest": oldest,
+            "limit": MESSAGES_READ,
+        }
         try:
             answer = await reply.slack.conversations_replies(**about)
         except SLACK_FAILED:

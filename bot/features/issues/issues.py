@@ -34,7 +34,7 @@ from bot.store.owner import Owner
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
-SUGGESTED = 20
+MAX_SUGGESTED = 20
 ON_CARD: tuple[IssueDetailInclude, ...] = ("children", "attachments", "relations", "allowed_statuses")
 HISTORY: tuple[IssueDetailInclude, ...] = ("journals",)
 MAX_NUMBERS = 50  # how many issues are read by their numbers
@@ -51,7 +51,7 @@ Names = Mapping[str, Mapping[str, str]]
 """The names of values by ID, by the field's name in the history."""
 DERIVED = ("priority", "start", "due", "done")
 """What a parent may get from its subtasks (docs/service.md, Issues)."""
-NAMED = 5  # how many open subtasks a sentence names
+MAX_SUBTASKS_NAMED = 5  # how many open subtasks a sentence names
 FetchIssue = Callable[[Session, int], Awaitable[Issue]]
 
 
@@ -135,7 +135,7 @@ class Issues:
             return ()
 
         async with self.access.accounts.reading(owner) as session:
-            return (await self.access.client.list_issues(session.key, filters, limit=SUGGESTED)).items
+            return (await self.access.client.list_issues(session.key, filters, limit=MAX_SUGGESTED)).items
 
     async def one(self, session: Session, number: int) -> Issue:
         """One issue from the service's list. Raises UserError if the user can't see it."""
@@ -261,12 +261,15 @@ class Issues:
         filters = IssueFilters(parent_ids=(number,), status=status, sort=(Sort("id"),))
         subtasks: list[Issue] = []
         with suppress(ServiceError):
-            matches = (await self.access.client.list_issues(session.key, filters, limit=SUGGESTED)).items
+            matches = (await self.access.client.list_issues(session.key, filters, limit=MAX_SUGGESTED)).items
             subtasks = [one for one in matches if one.parent and one.parent.id == number]
 
         if not subtasks:
             return None
-        one, names = len(subtasks) == 1, series([f"#{each.id}" for each in subtasks[:NAMED]], "and")
+        one, names = (
+            len(subtasks) == 1,
+            series([f"#{each.id}" for each in subtasks[:MAX_SUBTASKS_NAMED]], "and"),
+        )
         if derived:
             return UserError(
                 "{service} calculates #{number}'s {labels} from its subtasks. Change {them} in {subtasks}.",

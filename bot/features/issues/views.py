@@ -14,7 +14,7 @@ from bot.features.issues.issues import ASSIGNEE, REPORTED, Names, ServiceChange
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Change, Issue, Journal, Ref
 from bot.slack.outgoing.outcomes import PostOutcome, not_posted
-from bot.slack.outgoing.posting import MENU_OPTIONS
+from bot.slack.outgoing.posting import MAX_MENU_OPTIONS
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
     JSON,
@@ -40,7 +40,7 @@ from bot.slack.text.mrkdwn import cut, day, escape, line, link, literal, prefixe
 from bot.slack.text.wording import Wording
 
 NOTHING: Mapping[str, int] = {}
-PROJECT, ROW, QUOTED = 200, 600, 300
+PROJECT_LENGTH, ROW_LENGTH, QUOTE_LENGTH = 200, 600, 300
 KILOBYTE = 1000
 SHARE, ASSIGN = "Share here", "Assign to me"
 FOLLOW, STOP_FOLLOWING = "Follow in this thread", "Stop following"
@@ -98,7 +98,7 @@ def post_menu(
     if isinstance(follow, buttons.StopFollowing):
         last = [comments_option(number, on=not quotes), menu_option(STOP_FOLLOWING, follow)]
     assign = None if mine else buttons.AssignToMe(issue=number)
-    return _menu(number, wording, [], assign, last, room=MENU_OPTIONS - 1)
+    return _menu(number, wording, [], assign, last, room=MAX_MENU_OPTIONS - 1)
 
 
 def comments_option(number: int, *, on: bool) -> JSON:
@@ -216,7 +216,9 @@ def created(
     """
     issue, service = made.issue, escape(wording.service)
     text = f"Created {title(issue, wording)} in {line(made.project.name)}."
-    first = paragraph("Created ", rich_title(issue, wording), f" in {shortened(made.project.name, PROJECT)}.")
+    first = paragraph(
+        "Created ", rich_title(issue, wording), f" in {shortened(made.project.name, PROJECT_LENGTH)}."
+    )
     if made.exposed:
         number = link(wording.url(issue.id), f"#{issue.id}")
         text = (
@@ -306,13 +308,13 @@ def listed(
 
     facts = [name(field) for field in ("project", "tracker", "status", "priority", "assigned_to")]
     facts += [due(issue, today), ":lock: private" if issue.is_private else ""]
-    below = cut(" · ".join(fact for fact in facts if fact), ROW)  # ten rows fit into a message
+    below = cut(" · ".join(fact for fact in facts if fact), ROW_LENGTH)  # ten rows fit into a message
     if menu is None:
         share = menu_option(SHARE, buttons.ShareListedIssue(issue=issue.id))
         first = [share] if shareable and not issue.is_private else []
         mine = issue.assigned_to is not None and issue.assigned_to.id == me
         assign = None if mine else buttons.AssignToMe(issue=issue.id)
-        menu = _menu(issue.id, wording, first, assign, room=MENU_OPTIONS)
+        menu = _menu(issue.id, wording, first, assign, room=MAX_MENU_OPTIONS)
     return section(f"*{title(issue, wording)}*\n{below}".rstrip(), menu)
 
 
@@ -381,7 +383,7 @@ def exposing(carries: buttons.ShareIssue | buttons.FollowIssue, issue: Issue, *,
 
 async def quoted(comment: Journal, wording: Wording) -> str:
     """The start of a comment, with nothing in it that mentions, links or passes for the bot's own words."""
-    words = shortened(stripped(await wording.mrkdwn(comment.notes)).strip(), QUOTED)
+    words = shortened(stripped(await wording.mrkdwn(comment.notes)).strip(), QUOTE_LENGTH)
     return prefixed(literal(words), "> ", "> ") if words else ""
 
 

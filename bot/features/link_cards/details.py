@@ -24,7 +24,7 @@ EDITABLE = {
     "due_date": FIELDS["due"],
 }
 """The fields that can be edited in the details, by Slack's names."""
-CHOICES = 100  # as many as a select takes (docs/slack.md, Sizes)
+MAX_CHOICES = 100  # as many as a select takes (docs/slack.md, Sizes)
 DETAILS: tuple[IssueDetailInclude, ...] = ("journals", "allowed_statuses")
 
 
@@ -98,5 +98,7 @@ class LinkDetails:
 
 def _with(current: Ref | None, choices: tuple[Ref, ...]) -> tuple[Ref, ...]:
     """The choices with the one that the issue has, as many as a select takes."""
-    unlisted = (current,) if current and current.id not in {ref.id for ref in choices[: CHOICES - 1]} else ()
-    return (*unlisted, *choices)[:CHOICES]
+    unlisted = (
+        (current,) if current and current.id not in {ref.id for ref in choices[: MAX_CHOICES - 1]} else ()
+    )
+    return (*unlisted, *choices)[:MAX_CHOICES]

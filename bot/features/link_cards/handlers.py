@@ -39,8 +39,11 @@ from bot.store.claims import Claim, State
 
 log = structlog.get_logger(__name__)
 
-LINKS, COMMENTS = 3, 20  # how many links of a message are unfurled, and how many comments are on a page
-REPEAT = timedelta(minutes=30)
+MAX_LINKS, COMMENTS_ON_PAGE = (
+    3,
+    20,
+)  # how many links of a message are unfurled, and how many comments are on a page
+REPEATS_AFTER = timedelta(minutes=30)
 WITHOUT_ENTITIES = frozenset({"feature_not_enabled", "invalid_arguments", "invalid_arg_name"})
 
 
@@ -84,7 +87,7 @@ class LinkHandlers:
         if await self.conversations.why_not_share(reply.slack, reply.owner.team_id, channel) is not None:
             return
         prefix, ts, store = f"unfurl:{reply.owner.team_id}:{channel}", about["message_ts"], self.parts.store
-        claims = {n: await store.claims.claim(f"{prefix}:{n}", REPEAT) for n in list(urls)[:LINKS]}
+        claims = {n: await store.claims.claim(f"{prefix}:{n}", REPEATS_AFTER) for n in list(urls)[:MAX_LINKS]}
         fresh = {n: urls[n] for n, claim in claims.items() if claim.won or await self._is_refresh(claim, ts)}
         unfurled: frozenset[int] = frozenset()
 
@@ -186,7 +189,7 @@ class LinkHandlers:
         public, may_add = await self.details.commentable(reply.owner, number)
         last = number_in(cursor) if cursor else None
         left = [comment for comment in reversed(public or ()) if last is None or comment.id < last]
-        page = left[: COMMENTS if limit is None else max(0, min(COMMENTS, limit))]
+        page = left[: COMMENTS_ON_PAGE if limit is None else max(0, min(COMMENTS_ON_PAGE, limit))]
         texts = [await reply.wording.mrkdwn(comment.notes) for comment in page]
         more = {"cursor": str(page[-1].id)} if page and len(left) > len(page) else {}
         blocks = views.comments(list(zip(page, texts, strict=True)))

@@ -35,9 +35,9 @@ from bot.slack.text.wording import Wording
 
 TASK = "slack#/entities/task"
 REFERENCE = "issue"
-DESCRIPTION, NAME = 2000, 255
+DESCRIPTION_LENGTH, NAME_LENGTH = 2000, 255
 REFRESH = "Refresh the details before you edit them again."  # an error leaves the old values there
-PRIMARY = 2  # how many buttons Slack shows outside *More actions*
+PRIMARY_BUTTONS = 2  # how many buttons Slack shows outside *More actions*
 EMPTY: JSON = {
     "assignee": {"value": "Unassigned", "type": "string"},
     "due_date": {"type": "slack#/types/date"},
@@ -76,7 +76,7 @@ def entity(
             "attributes": {
                 "title": {"text": shortened(clean(issue.subject), 255) or f"#{issue.id}"},
                 "display_id": f"#{issue.id}",
-                "display_type": shortened(clean(issue.tracker.name if issue.tracker else ""), NAME)
+                "display_type": shortened(clean(issue.tracker.name if issue.tracker else ""), NAME_LENGTH)
                 or "Issue",
                 "product_name": style.service,
                 **({"metadata_last_modified": updated["value"]} if updated else {}),
@@ -93,7 +93,7 @@ def _buttons(number: int, assign: AssignToMe | None, style: Wording) -> JSON:
     changes = [(ASSIGN, assign), *changes] if assign else changes
     offered = [*([] if style.lacks(UPDATE_ISSUE) else changes), ("Log time", OpenTimeForm(issue=number))]
     buttons = [{"text": text, "action_id": it.action, "value": it.pack()} for text, it in offered]
-    places = {"primary_actions": buttons[:PRIMARY], "overflow_actions": buttons[PRIMARY:]}
+    places = {"primary_actions": buttons[:PRIMARY_BUTTONS], "overflow_actions": buttons[PRIMARY_BUTTONS:]}
     return {place: elements for place, elements in places.items() if elements}
 
 
@@ -125,7 +125,7 @@ def details(details: EntityDetails, style: Wording, description: str) -> JSON:
             "key": label.lower().replace(" ", "_"),
             "label": label,
             "type": "string",
-            "value": shortened(clean(value), NAME),
+            "value": shortened(clean(value), NAME_LENGTH),
         }
         for label, value in custom.items()
         if value
@@ -138,9 +138,11 @@ def comments(texts: Sequence[tuple[Journal, str]]) -> list[JSON]:
     return [
         {
             "id": str(comment.id),
-            "sender": {"text": shortened(clean(comment.user.name), NAME) if comment.user else "Unknown"},
+            "sender": {
+                "text": shortened(clean(comment.user.name), NAME_LENGTH) if comment.user else "Unknown"
+            },
             "timestamp": int(comment.created_on.timestamp()) if comment.created_on else 0,
-            "comment": {"value": shortened(clean(stripped(text)), DESCRIPTION) or "–"},
+            "comment": {"value": shortened(clean(stripped(text)), DESCRIPTION_LENGTH) or "–"},
         }
         for comment, text in texts
     ]
@@ -170,7 +172,7 @@ def not_saved(edited: Edited, style: Wording) -> str:
 
 
 def _text(value: str | None, **more: str) -> JSON | None:
-    return {"value": shortened(clean(value), DESCRIPTION), **more} if value else None
+    return {"value": shortened(clean(value), DESCRIPTION_LENGTH), **more} if value else None
 
 
 def _moment(value: datetime | None) -> JSON | None:

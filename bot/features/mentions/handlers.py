@@ -43,7 +43,7 @@ from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.forms import loading
 from bot.slack.surfaces.interaction import MESSAGES, ButtonPress, Destination, UserMessage
 
-SHORT = 12  # how many words a search has that needs no verb
+FEW_WORDS = 12  # how many words a search has that needs no verb
 _UNNAMED = re.compile(r"<([@#])([A-Z0-9]{2,30})\|?>")
 _KINDS = {"@": "user", "#": "channel"}
 
@@ -121,7 +121,7 @@ class MentionHandlers:
         """Whether a short text is nothing but phrases of a search, with the names that the user may use."""
         with suppress(NotLinked, ServiceError, UnclosedQuote, HalfPhrase):
             parsed = Parsed(words(text), {})
-            if len(parsed.words) <= SHORT:
+            if len(parsed.words) <= FEW_WORDS:
                 known = await vocabulary_for(self.parts, reply, parsed, "search")
                 today = (await reply.typist()).today
                 return await read_with(known, partial(is_search, parsed, today, known))

@@ -15,7 +15,7 @@ from bot.slack.surfaces.drafts import SavedDraft
 from bot.slack.text.mrkdwn import prose
 from bot.slack.text.wording import Wording
 
-QUOTED = 50
+QUOTE_LENGTH = 50
 WORDLESS = (
     "I couldn't find any words in that message. Type what you want, such as `new Login page is blank` "
     "or `42`."
@@ -63,7 +63,7 @@ def unclear(
     `leads` are the commands that answer a question. Only a text that is `certain` to tell something may
     become an issue by the green button.
     """
-    quoted, message = shortened(subject, QUOTED), prose(text)
+    quoted, message = shortened(subject, QUOTE_LENGTH), prose(text)
     buttons = [button(label, lead) for label, lead in leads]
     if search:
         buttons.append(button(f"Search for “{quoted}”", search))

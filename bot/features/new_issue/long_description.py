@@ -5,7 +5,7 @@ from bot.features.new_issue.form import NewIssueMetadata
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Block, shortened
 from bot.slack.surfaces.drafts import FormExpired
-from bot.slack.surfaces.rich_input import LONGEST
+from bot.slack.surfaces.rich_input import RICH_INPUT_LENGTH
 from bot.slack.surfaces.view import View
 from bot.store.owner import Owner
 from bot.store.saved_input import SavedInput
@@ -13,7 +13,7 @@ from bot.store.saved_input import SavedInput
 FIELD = "rest"
 BREAKS = ("\n\n", "\n", " ")
 CODE = (("```", "```"), ("<pre>", "</pre>"))
-EXCERPT = 150
+EXCERPT_LENGTH = 150
 
 
 async def started(
@@ -31,7 +31,7 @@ async def field(saved: SavedInput, owner: Owner, metadata: NewIssueMetadata) -> 
     if not (rest := await _rest(saved, owner, metadata)):
         return []
     box = forms.checkbox(FIELD, f"Include the last {len(rest.strip()):,} characters", checked=True)
-    starts = f"Starts with “{shortened(' '.join(rest.split()), EXCERPT)}”"
+    starts = f"Starts with “{shortened(' '.join(rest.split()), EXCERPT_LENGTH)}”"
     return [forms.field(FIELD, "Remaining description", box, hint=starts)]
 
 
@@ -55,10 +55,13 @@ def split(text: str) -> tuple[str, str]:
     """What of a text fits into the input, and the rest: cut between paragraphs, lines or words, and not in a
     block of code.
     """
-    if len(text) <= LONGEST:
+    if len(text) <= RICH_INPUT_LENGTH:
         return text, ""
-    start = text[:LONGEST]
-    at = next((position for mark in BREAKS if (position := start.rfind(mark)) > LONGEST // 2), LONGEST)
+    start = text[:RICH_INPUT_LENGTH]
+    at = next(
+        (position for mark in BREAKS if (position := start.rfind(mark)) > RICH_INPUT_LENGTH // 2),
+        RICH_INPUT_LENGTH,
+    )
     for opening, closing in CODE:
         opened, closed = start.rfind(opening, 0, at), start.rfind(closing, 0, at)
         is_open = start.count(opening, 0, at) % 2 if opening == closing else opened > closed

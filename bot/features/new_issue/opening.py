@@ -27,7 +27,7 @@ from bot.slack.surfaces.drafts import SavedDraft
 from bot.slack.surfaces.forms import loading
 from bot.slack.surfaces.interaction import ButtonPress, Destination, Shortcut
 
-SUBJECT = 120
+SUBJECT_SHOWN_LENGTH = 120
 OFFERED = (UserError, Refused, Forbidden, NotFound, TooLarge)  # errors that another try in the form may avoid
 
 
@@ -158,4 +158,6 @@ async def draft_from_message(reply: Reply, message: JSON) -> Draft:
     """Return a message as a draft: its first line is the subject, its text with a link the description."""
     quote = await quoted_message(reply, message)
     description = f"{quote.text}\n\n– {quote.source}".lstrip()
-    return Draft(subject=shortened(quote.first_line.rstrip("."), SUBJECT), values={"desc": description})
+    return Draft(
+        subject=shortened(quote.first_line.rstrip("."), SUBJECT_SHOWN_LENGTH), values={"desc": description}
+    )

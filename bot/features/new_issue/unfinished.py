@@ -148,7 +148,7 @@ def with_offer(view: JSON, offered: list[Block]) -> JSON:
     """Return the form with these blocks at the top, below its errors, instead of its own offer."""
     blocks = [block for block in view["blocks"] if block.get("block_id") not in (OFFER, CHOICES)]
     at = sum(block.get("block_id") == forms.BANNER for block in blocks[:1])
-    return view | {"blocks": [*blocks[:at], *offered, *blocks[at:]][: forms.LIST]}
+    return view | {"blocks": [*blocks[:at], *offered, *blocks[at:]][: forms.MAX_LISTED]}
 
 
 def offer_in(view: JSON) -> list[Block]:

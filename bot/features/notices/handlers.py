@@ -18,9 +18,9 @@ from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import sentence
 from bot.slack.surfaces.interaction import ButtonPress
 from bot.slack.workspaces.slack_errors import SLACK_FAILED
-from bot.store.notices import ASSIGNEE, TOLD, Topic
+from bot.store.notices import ASSIGNEE, PERSONAL_NOTICE, Topic
 
-LATEST = 100  # how many direct messages the bot looks through for those about an unmuted issue
+MESSAGES_READ = 100  # how many direct messages the bot looks through for those about an unmuted issue
 
 
 class NoticeHandlers:
@@ -30,7 +30,7 @@ class NoticeHandlers:
     def feature(self) -> Feature:
         return Feature(
             buttons={ChooseTopics: self.chosen, MuteIssue: self.mute_pressed},
-            jobs={TOLD: NoticeMessages(self.parts), ASSIGNEE: AssigneeReads(self.parts)},
+            jobs={PERSONAL_NOTICE: NoticeMessages(self.parts), ASSIGNEE: AssigneeReads(self.parts)},
         )
 
     async def show(self, reply: Reply) -> None:
@@ -89,7 +89,7 @@ class NoticeHandlers:
         unmuted = MuteIssue(issue=number, on=False)
         with suppress(UserError, *SLACK_FAILED):  # it is unmuted anyway
             channel = await posting.direct_channel(reply.slack, reply.owner.user_id)
-            latest = await reply.slack.conversations_history(channel=channel, limit=LATEST)
+            latest = await reply.slack.conversations_history(channel=channel, limit=MESSAGES_READ)
             for message in latest.get("messages") or ():
                 if views.unmutes(message, number):
                     await posting.update(reply.slack, channel, message["ts"], views.muted(message, unmuted))

@@ -30,7 +30,7 @@ from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outbox import Post
 from bot.slack.surfaces.blocks import Message
 from bot.store.jobs import RETRIED_FOR, Done, Job, JobOutcome, Later, Statement
-from bot.store.notices import TOLD, Topic
+from bot.store.notices import PERSONAL_NOTICE, Topic
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
@@ -59,7 +59,7 @@ class AssignmentMessenger:
             # Without a history, only this job knows who did it; with one, the first knows the most.
             replaces = self.parts.client.optional.is_missing("get_issue")
             content = notice.model_dump(mode="json")
-            await store.jobs.put(TOLD, notice.job_key, content, replaces=replaces)
+            await store.jobs.put(PERSONAL_NOTICE, notice.job_key, content, replaces=replaces)
         except Exception:
             log.exception("assignee not told", action="assigned.not_told", issue=issue.id)
 

@@ -19,10 +19,10 @@ from bot.access.accounts import SECOND, changed_since, changes_end
 from bot.features.due_reads import OwnerReads, OwnerTurn
 from bot.features.issues.fields import FIELDS, Field
 from bot.features.issues.issues import REPORTED, Names
-from bot.service.conventions import PAGE
+from bot.service.conventions import PAGE_SIZE
 from bot.service.models import Change, Issue, Journal, Ref
 from bot.store.jobs import Again, Done, JobOutcome, Statement
-from bot.store.notices import ASSIGNEE, TOLD, Topic
+from bot.store.notices import ASSIGNEE, PERSONAL_NOTICE, Topic
 from bot.store.owner import Owner
 
 BEYOND_ASSIGNMENTS = {Topic.COMMENTS, Topic.CHANGES}
@@ -46,7 +46,7 @@ class Notice(BaseModel, frozen=True):
 
     @property
     def job_key(self) -> str:
-        return f"{TOLD}:{self.to.name}:{self.issue}"
+        return f"{PERSONAL_NOTICE}:{self.to.name}:{self.issue}"
 
 
 class AssigneeProgress(BaseModel):
@@ -115,7 +115,7 @@ class AssigneeReads(OwnerReads[AssigneeProgress]):
 
         def telling(notice: Notice) -> Statement:
             content = notice.model_dump(mode="json")
-            return jobs.putting(TOLD, notice.job_key, content, at=due, replaces=False)
+            return jobs.putting(PERSONAL_NOTICE, notice.job_key, content, at=due, replaces=False)
 
         # Not before the second is over, so that the message has each change that the list shows.
         due = now + timedelta(seconds=self.access.timings.notice_after)
@@ -140,9 +140,9 @@ class AssigneeReads(OwnerReads[AssigneeProgress]):
         end, more = first + MAX_PAGES, False
         for filters in changed_since(since, reported=reported):
             for page in range(first, end):
-                issues = await self.listed(owner, filters, page * PAGE)
+                issues = await self.listed(owner, filters, page * PAGE_SIZE)
                 by_id |= {issue.id: issue for issue in issues}
-                if len(issues) < PAGE:
+                if len(issues) < PAGE_SIZE:
                     break
             else:
                 more = True

@@ -31,7 +31,7 @@ from bot.slack.text.mrkdwn import escape, line, link
 from bot.slack.text.wording import Wording
 from bot.store.notices import Topic
 
-PARAGRAPHS, MUTED = 8, 20  # the most of a message, and of the muted issues that are listed
+MAX_PARAGRAPHS, MAX_MUTED = 8, 20  # the most of a message, and of the muted issues that are listed
 CHOICES = {
     Topic.ASSIGNED: ("Issues assigned to me", "In Slack or in {service}"),
     Topic.COMMENTS: ("New comments on my issues", "Those I reported, and those assigned to me"),
@@ -81,12 +81,12 @@ def notice(texts: Sequence[str], news: IssueNews, wording: Wording, today: date 
     issue, me = news.issue, news.me
     assigned = issue.assigned_to is not None and issue.assigned_to.id == me
     row = listed(issue, wording, today, fixed={"assigned_to": me} if assigned else {}, me=me)
-    blocks = [section(paragraph) for paragraph in texts[:PARAGRAPHS]]
-    if (more := len(texts) - PARAGRAPHS) > 0:
+    blocks = [section(paragraph) for paragraph in texts[:MAX_PARAGRAPHS]]
+    if (more := len(texts) - MAX_PARAGRAPHS) > 0:
         blocks.append(context(f"And {more} more. Open the issue to read everything."))
     comment = [] if wording.lacks(UPDATE_ISSUE) else [button("Comment", CommentOnIssue(issue=issue.id))]
     buttons = actions([*comment, link_button(*page(issue.id, wording)), _mute(issue.id, on=True)])
-    return Message("\n".join([*texts[:PARAGRAPHS], title(issue, wording)]), (*blocks, row, buttons))
+    return Message("\n".join([*texts[:MAX_PARAGRAPHS], title(issue, wording)]), (*blocks, row, buttons))
 
 
 def mute_changed(number: int, *, on: bool) -> Message:
@@ -126,9 +126,9 @@ def settings(
             f"Muted: {link(wording.url(number), f'#{number}')}",
             button("Unmute", MuteIssue(issue=number, on=False, listed=True)),
         )
-        for number in muted[:MUTED]
+        for number in muted[:MAX_MUTED]
     ]
-    if (more := len(muted) - MUTED) > 0:
+    if (more := len(muted) - MAX_MUTED) > 0:
         blocks.append(context(f"{more} more muted issues"))
     return Message("Tell me about", tuple(blocks))
 

@@ -113,7 +113,7 @@ def default_cleared(channel: Channel) -> Message:
 
 def _choice(projects: Sequence[KnownProject | Ref], action: type[MakeDefault | ShowProject]) -> Element:
     """A select that acts on the chosen project like a button."""
-    options = [(action(project=one.id).pack(), one.name) for one in projects[: forms.LIST]]
+    options = [(action(project=one.id).pack(), one.name) for one in projects[: forms.MAX_LISTED]]
     return forms.choice(action.action, options, None, "Choose a project")
 
 

@@ -30,21 +30,21 @@ from bot.service.models import Issue
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 
-ASKED = 6  # words that are searched for; further words only rank what these find
+WORDS_SEARCHED = 6  # words that are searched for; further words only rank what these find
 MAX_NAMED = 5  # issues that the message names and that are read
-CANDIDATES = 50  # issues that are read for each word, the most recently updated ones
+ISSUES_PER_WORD = 50  # issues that are read for each word, the most recently updated ones
 MAX_RESULTS = 10
-NEAR = 0.5  # issues that fit less well than this share of the best one aren't shown
-LETTERS = 3  # a shorter word tells nothing, unless it is a code
-STEM = 3
+LEAST_SHARE = 0.5  # issues that fit less well than this share of the best one aren't shown
+LEAST_LETTERS = 3  # a shorter word tells nothing, unless it is a code
+STEM_LETTERS = 3
 LONG_NUMBER = 4
-READ = 6_000  # how many characters of a text are read
+TEXT_LENGTH = 6_000  # how many characters of a text are read
 MAX_WORDS = 200  # how many words of a text count
 IN_SUBJECT = 2.0  # how much more a word counts in a subject than in a description
 MAX_DUPLICATES = 3
-SEARCHED = 3  # words of a subject that are searched for
+SUBJECT_WORDS_SEARCHED = 3  # words of a subject that are searched for
 SIMILAR_CANDIDATES = 15
-SIMILAR = 0.5  # how similar a subject has to be
+LEAST_SIMILARITY = 0.5  # how similar a subject has to be
 _COMMON = """
 about above after again all also and another any anybody anyone anything are aren around ask asked
 asks back because been before being below between both bug but call came can cannot cant come comes
@@ -117,9 +117,9 @@ class RelatedIssues:
     async def _nearest(
         self, session: Session, words: Sequence[str], project: KnownProject | None
     ) -> tuple[Issue, ...]:
-        asked, project_id = words[:ASKED], project.id if project else None
+        asked, project_id = words[:WORDS_SEARCHED], project.id if project else None
         candidates, totals = await with_words(
-            self.access.client, session, asked, project_id, status="any", most=CANDIDATES
+            self.access.client, session, asked, project_id, status="any", most=ISSUES_PER_WORD
         )
         return await asyncio.to_thread(nearest, words, candidates, totals)
 
@@ -155,7 +155,7 @@ def nearest(words: Sequence[str], issues: Sequence[Issue], totals: Mapping[str, 
     having = Counter(chain.from_iterable(stemmed.everywhere for stemmed, _ in texts))
     weights = {word: 1 / (1 + math.log2(1 + (totals.get(word) or having[word]))) for word in words}
     rated = [(stemmed.fit(weights), issue) for stemmed, issue in texts]
-    enough = NEAR * max((rate for rate, _ in rated), default=0)
+    enough = LEAST_SHARE * max((rate for rate, _ in rated), default=0)
     near = [(rate, issue) for rate, issue in rated if rate > enough]
     near.sort(key=lambda pair: (not pair[1].is_open, -pair[0], -pair[1].id))
     return tuple(issue for _, issue in near)
@@ -172,10 +172,10 @@ class WordKind(IntEnum):
 def telling_words(text: str) -> tuple[str, ...]:
     """Return the stems of a text's distinctive words, the most distinctive first: up to `MAX_WORDS`."""
     ranks: dict[str, tuple[WordKind, int]] = {}
-    for sentence in _SENTENCE.split(_SKIPPED.sub(" ", text[:READ])):
+    for sentence in _SENTENCE.split(_SKIPPED.sub(" ", text[:TEXT_LENGTH])):
         for n, word in enumerate(_WORD.findall(sentence)):
             kind = _kind(word, starts=n == 0)
-            common = len(word) < LETTERS or word.casefold() in COMMON
+            common = len(word) < LEAST_LETTERS or word.casefold() in COMMON
             if kind is WordKind.CODE or not common:
                 ranks[stem(word)] = max((kind, len(word)), ranks.get(stem(word), (kind, 0)))
     return tuple(sorted(ranks, key=lambda known: ranks[known], reverse=True)[:MAX_WORDS])
@@ -193,7 +193,7 @@ def stem(word: str) -> str:
     """The word in lowercase without its ending."""
     word = word.casefold()
     for ending in ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= STEM:
+        if word.endswith(ending) and len(word) - len(ending) >= STEM_LETTERS:
             return word.removesuffix(ending)
     return word
 
@@ -217,7 +217,7 @@ class Stems:
 def stems(subject: str, description: str, sought: AbstractSet[str]) -> Stems:
     """The sought stems that an issue has; of its description, the first `READ` characters count."""
     in_subject = _stems(subject) & sought
-    return Stems(in_subject, in_subject | (_stems(description[:READ]) & sought))
+    return Stems(in_subject, in_subject | (_stems(description[:TEXT_LENGTH]) & sought))
 
 
 def _stems(text: str) -> set[str]:
@@ -254,14 +254,14 @@ class Duplicates:
 
     async def similar(self, session: Session, subject: str, project_id: int | None) -> tuple[Issue, ...]:
         """Open issues in the project with a similar subject, the most similar first."""
-        words = telling_words(subject)[:SEARCHED]
+        words = telling_words(subject)[:SUBJECT_WORDS_SEARCHED]
         if not words or project_id is None:
             return ()
         candidates, _ = await with_words(
             self.access.client, session, words, project_id, status="open", most=SIMILAR_CANDIDATES
         )
         rated = [(similarity(subject, issue.subject), issue) for issue in candidates]
-        similar = [(rate, issue) for rate, issue in rated if rate >= SIMILAR]
+        similar = [(rate, issue) for rate, issue in rated if rate >= LEAST_SIMILARITY]
         similar.sort(key=lambda pair: (-pair[0], -pair[1].id))
         return tuple(issue for _, issue in similar[:MAX_DUPLICATES])
 

@@ -121,7 +121,7 @@ class SearchHandlers:
         """The names that an unknown or ambiguous one may mean, and the words if phrases were read."""
         if not isinstance(error, UnclearName):
             return await self._fallback(page, error)
-        corrections = [(ref.name, correction(query, error, ref)) for ref in meant(error)[: views.NAMES]]
+        corrections = [(ref.name, correction(query, error, ref)) for ref in meant(error)[: views.MAX_NAMES]]
         offers = [(name, change) for name, change in corrections if change]
         names = views.name_choice(error.kind, offers, page)
         ways = [*names, *(_words(page) if query.phrases else ())]

@@ -20,12 +20,12 @@ from bot.access.projects import KnownProject
 from bot.errors import ServiceError, UserError
 from bot.service.filters import DateRange, Except, IssueFilters, Sort, TimeRange, searchable
 from bot.service.models import Issue, IssueStatus, Page, Ref
-from bot.spelling import LONGEST, slip
+from bot.spelling import COMPARED_LENGTH, slip
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 
-PAGE, SUBJECTS = 10, 100
-NAMED: Mapping[str, tuple[str, Part]] = {
+RESULTS_ON_PAGE, SUBJECTS_READ = 10, 100
+NAME_FILTERS: Mapping[str, tuple[str, Part]] = {
     "tracker_ids": ("tracker", "trackers"),
     "status": ("status", "statuses"),
     "priority_ids": ("priority", "priorities"),
@@ -73,7 +73,7 @@ class Query:
     respelled: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     """The words of the text that may be misspelled keywords, each with the keyword."""
     counted: bool = False  # whether how many there are is asked
-    most: int = field(default=PAGE, compare=False)  # how many are wanted at once
+    most: int = field(default=RESULTS_ON_PAGE, compare=False)  # how many are wanted at once
 
 
 Change = str
@@ -82,7 +82,7 @@ to drop such as `drop=due today`, `reported` for whom it is assigned to, another
 such as `tracker:bgu=Bug` or `text:vuocher=voucher`, or the text in a custom field such as `field:1 Key=K-1`.
 """
 WORDS = "words"
-LONG = 5  # how many letters a word has that may be misspelled
+LEAST_MISSPELLED = 5  # how many letters a word has that may be misspelled
 MAX_DROPS = 3  # how many phrases, and how many words, are tried to be left out
 REFERENCE = re.compile("(?=.*[0-9]).{2,15}")  # shorter than an API key
 MAX_FIELDS, MAX_PROJECTS = 3, 10  # how many custom fields, and projects with a category, are tried
@@ -132,7 +132,7 @@ def correction(query: Query, error: UnclearName, right: Ref) -> Change | None:
 
     None if it isn't in any, or too long for a button.
     """
-    if "=" in error.query or len(error.query) > LONGEST:
+    if "=" in error.query or len(error.query) > COMPARED_LENGTH:
         return None
     for name in ("to", "author") if error.kind == "person" else (error.kind,):
         typed = getattr(query, name, ())
@@ -256,23 +256,29 @@ class Search:
             return []
         here = IssueFilters(project_id=filters.project_id, status="any", sort=LATEST_FIRST)
         with suppress(ServiceError):
-            latest = (await self.client.list_issues(session.key, here, limit=SUBJECTS)).items
+            latest = (await self.client.list_issues(session.key, here, limit=SUBJECTS_READ)).items
             known = set(re.findall(r"\w{5,}", "\n".join(issue.subject for issue in latest).casefold()))
-            near = ((word, slip(word.casefold(), known)) for word in typed[:MAX_DROPS] if len(word) >= LONG)
+            near = (
+                (word, slip(word.casefold(), known))
+                for word in typed[:MAX_DROPS]
+                if len(word) >= LEAST_MISSPELLED
+            )
             return [f"text:{word}={meant}" for word, meant in near if meant and "=" not in word]
         return []
 
     async def _resolve(self, session: Session, query: Query, channel: Channel | None) -> Resolved:
         status = "any" if query.ids else "open"
         requested: dict[str, Sequence[Who] | str] = {
-            **{name: getattr(query, option) for name, (option, _) in NAMED.items()},
+            **{name: getattr(query, option) for name, (option, _) in NAME_FILTERS.items()},
             "status": query.status or ("closed" if query.closed else status),
             "assigned_to": query.to,
             "author": query.author,
             "subprojects": query.subproject,
         }
 
-        named = [part for name, (_, part) in NAMED.items() if not isinstance(requested[name] or "", str)]
+        named = [
+            part for name, (_, part) in NAME_FILTERS.items() if not isinstance(requested[name] or "", str)
+        ]
         beside = [self.catalogs.prefetch(session, named)] if named else []
         project, *_ = await asyncio.gather(self._project(session, query, channel), *beside)
 
@@ -287,7 +293,9 @@ class Search:
         keywords = {name: typed for name, typed in requested.items() if isinstance(typed, str) and typed}
         project_id = project.id if project else None
         lists = {name: typed for name, typed in requested.items() if typed and not isinstance(typed, str)}
-        parts = {NAMED.get(name, PERSON)[1] for name, typed in lists.items() if _looked_up(name, typed)}
+        parts = {
+            NAME_FILTERS.get(name, PERSON)[1] for name, typed in lists.items() if _looked_up(name, typed)
+        }
         catalog = await self.catalogs.of(session, project_id, parts)
         choices = {name: await self._chosen(session, project, catalog, name, lists[name]) for name in lists}
         custom_fields = await self.catalogs.field_values(session, project_id, query.custom_fields)
@@ -358,7 +366,7 @@ class Search:
             )
 
         if left_out and not kept:
-            others = catalog.lists[NAMED[name][1]]
+            others = catalog.lists[NAME_FILTERS[name][1]]
             kept = [
                 (ref.id, ref.name) for ref in others if not (isinstance(ref, IssueStatus) and ref.is_closed)
             ]
@@ -382,7 +390,7 @@ class Search:
         if not _looked_up(name, typed):
             return [ME]
 
-        people, (kind, part) = name in PEOPLE, NAMED.get(name, PERSON)
+        people, (kind, part) = name in PEOPLE, NAME_FILTERS.get(name, PERSON)
         known, choices = NameIndex(kind, catalog.lists[part]), list[tuple[int | str, str]]()
         for one in typed:
             if people and one == "me":
@@ -432,7 +440,7 @@ def _compared(typed: str, known: NameIndex, ordered: Sequence[Ref]) -> list[Ref]
 
 def _looked_up(name: str, typed: Sequence[Who]) -> bool:
     """Whether values of the filter `name` are in a catalog: the service resolves `me`."""
-    return name in NAMED or (name in PEOPLE and set(typed) != {"me"})
+    return name in NAME_FILTERS or (name in PEOPLE and set(typed) != {"me"})
 
 
 def _filters(project: KnownProject | None, **values: Any) -> IssueFilters:  # noqa: ANN401 - IssueFilters checks them

@@ -30,18 +30,18 @@ from bot.slack.surfaces.blocks import (
     rows,
     section,
 )
-from bot.slack.surfaces.buttons import BUTTON_VALUE, OPTION_VALUE, ActionExpired, Button, Number
+from bot.slack.surfaces.buttons import BUTTON_VALUE_LENGTH, ActionExpired, Button, Number
 from bot.slack.text.mrkdwn import cut, day, line
 from bot.slack.text.wording import Wording
-from bot.spelling import series
+from bot.spelling import OPTION_VALUE_LENGTH, series
 
 DESCRIPTION_LENGTH = 1000
-TRAIL = 50  # how many earlier offsets a page button carries. Its value is limited to 2,000 characters.
-PLACEHOLDER, NAMES, WORDS_SHOWN = 150, 10, 50
-FIELD_SHOWN, PROJECTS = 30, 4
-TEXT = 200
+MAX_TRAIL = 50  # how many earlier offsets a page button carries. Its value is limited to 2,000 characters.
+PLACEHOLDER_LENGTH, MAX_NAMES, WORDS_LENGTH = 150, 10, 50
+FIELD_NAME_LENGTH, MAX_PROJECTS = 30, 4
+INPUT_LENGTH = 200
 STATUSES = (("open", "Open"), ("closed", "Closed"), ("any", "Any"))
-NAMED = {
+FILTER_LABELS = {
     "tracker_ids": "Issue type",
     "status": "Status",
     "priority_ids": "Priority",
@@ -81,7 +81,7 @@ class ResultsPage(Button):
 
     def pack(self) -> str:
         packed = json.dumps(self.model_dump(by_alias=True, exclude_defaults=True), ensure_ascii=False)
-        if len(packed) > BUTTON_VALUE:
+        if len(packed) > BUTTON_VALUE_LENGTH:
             raise ValueError(f"{self.action} carries {len(packed)} characters")
         return packed
 
@@ -202,7 +202,7 @@ def results(
         offset = page.before[-1] if page.before else 0
         buttons.append(button("‹ Previous", _turned(PreviousPage, page, offset, page.before[:-1])))
     if last < total and issues:
-        before = (*page.before, results.offset)[-TRAIL:]
+        before = (*page.before, results.offset)[-MAX_TRAIL:]
         buttons.append(button("Next ›", _turned(NextPage, page, last, before)))
 
     blocks += rows([*buttons, *offers])
@@ -213,7 +213,7 @@ def _form_of(searched: Resolved) -> OpenSearchForm:
     """Return the form, filled in from a search."""
     query, project = searched.query, searched.project
     return OpenSearchForm(
-        text=query.text[:TEXT],
+        text=query.text[:INPUT_LENGTH],
         project=project.id if project else None,
         project_name=project.name.replace(":", " ") if project else "",
         status=query.status if query.status in dict(STATUSES) else "open",
@@ -230,17 +230,17 @@ def offer(change: Change, page: ResultsPage, words: str) -> Element:
     name, _, value = change.partition("=")
     again = ResultsPage(query=page.query, changes=(*page.changes, change))
     if name == "drop":
-        return button(f"Without “{cut(value, WORDS_SHOWN)}”", DropPhrase(**vars(again)))
+        return button(f"Without “{cut(value, WORDS_LENGTH)}”", DropPhrase(**vars(again)))
     if name == "reported":
         return button("Reported by them", FilterInstead(**vars(again)))
     if name.startswith("text:"):
-        return button(f"Search for “{cut(value, WORDS_SHOWN)}”", FilterInstead(**vars(again)))
+        return button(f"Search for “{cut(value, WORDS_LENGTH)}”", FilterInstead(**vars(again)))
     if name.startswith("field:"):
         field = name.partition(" ")[2]
-        label = f"Search {cut(field, FIELD_SHOWN)} for “{cut(value, FIELD_SHOWN)}”"
+        label = f"Search {cut(field, FIELD_NAME_LENGTH)} for “{cut(value, FIELD_NAME_LENGTH)}”"
         return button(label, FilterInstead(**vars(again)))
     if name == WORDS:
-        return button(f"Search for “{cut(words, WORDS_SHOWN)}”", SearchWords(**vars(again)))
+        return button(f"Search for “{cut(words, WORDS_LENGTH)}”", SearchWords(**vars(again)))
     label, kind = OFFERS[name]
     return button(label, kind(**vars(again)))
 
@@ -248,7 +248,7 @@ def offer(change: Change, page: ResultsPage, words: str) -> Element:
 def search_button(text: str) -> Element:
     """The button that searches for a text that was typed elsewhere, its phrases included but no keys."""
     text = without_typed_key(text)
-    return button(f"Search for “{cut(text, WORDS_SHOWN)}”", SearchInstead(query=text))
+    return button(f"Search for “{cut(text, WORDS_LENGTH)}”", SearchInstead(query=text))
 
 
 def project_choice(names: Sequence[str], page: ResultsPage, phrases: Sequence[str]) -> list[Element]:
@@ -256,15 +256,15 @@ def project_choice(names: Sequence[str], page: ResultsPage, phrases: Sequence[st
 
     If these are many, there is none.
     """
-    if len(phrases) > PROJECTS:
+    if len(phrases) > MAX_PROJECTS:
         return []
 
     query = page.query
     for phrase in phrases:
         query = re.sub(rf"(?:(?:,|\band|\bor|&)\s+)?{re.escape(phrase)}", " ", query, count=1)
-    typed = [(name, f'{" ".join(query.split())} project:"{name}"') for name in names[:PROJECTS]]
+    typed = [(name, f'{" ".join(query.split())} project:"{name}"') for name in names[:MAX_PROJECTS]]
     again = [(name, FilterInstead(query=query, changes=page.changes)) for name, query in typed]
-    return [button(f"Search {cut(name, WORDS_SHOWN)}", one) for name, one in again]
+    return [button(f"Search {cut(name, WORDS_LENGTH)}", one) for name, one in again]
 
 
 def name_choice(kind: str, offers: Sequence[tuple[str, Change]], page: ResultsPage) -> list[Element]:
@@ -272,17 +272,19 @@ def name_choice(kind: str, offers: Sequence[tuple[str, Change]], page: ResultsPa
     choices = [
         (name, FilterInstead(query=page.query, changes=(*page.changes, change))) for name, change in offers
     ]
-    short = [option(name, again.pack()) for name, again in choices if len(again.pack()) <= OPTION_VALUE]
+    short = [
+        option(name, again.pack()) for name, again in choices if len(again.pack()) <= OPTION_VALUE_LENGTH
+    ]
     if len(short) > 1:
         select = {"type": "static_select", "action_id": FilterInstead.action, "options": short}
-        return [select | {"placeholder": plain(f"Choose a {kind}", PLACEHOLDER)}]
+        return [select | {"placeholder": plain(f"Choose a {kind}", PLACEHOLDER_LENGTH)}]
     return [button(f"Search with {name}", again) for name, again in choices[:1]]
 
 
 def require_pageable(page: ResultsPage) -> None:
     """Raise UserError unless page buttons can carry the search."""
     try:
-        _turned(NextPage, page, 100_000, (100_000,) * TRAIL).pack()
+        _turned(NextPage, page, 100_000, (100_000,) * MAX_TRAIL).pack()
     except ValueError:
         raise UserError("That search is too long. Remove a filter or two.") from None
 
@@ -307,7 +309,7 @@ def _description(searched: Resolved) -> Iterator[str]:
     yield f"Project: {line(searched.project.name)}" if searched.project else "All projects"
     if query.query is not None:
         yield f"Saved query {query.query}"
-    for name, label in NAMED.items():
+    for name, label in FILTER_LABELS.items():
         if name in names:
             anyone = ANYONE.get(query.to) if name == "assigned_to" else None
             yield anyone or line(f"{label}: {' or '.join(names[name])}")
@@ -365,7 +367,7 @@ def _day(end: date | datetime | None) -> str:
 
 def search_form(of: OpenSearchForm) -> JSON:
     """The form with the filters `of` a search."""
-    text = forms.text("text", of.text, placeholder="Words in the subject", most=TEXT)
+    text = forms.text("text", of.text, placeholder="Words in the subject", most=INPUT_LENGTH)
     project = option(of.project_name, str(of.project)) if of.project else None
     return forms.form(
         "search",

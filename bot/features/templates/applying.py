@@ -24,7 +24,7 @@ MARKS: dict[str, tuple[str, str, tuple[str, str]]] = {
     "textile": ("h3. ", "*", ("<pre>", "</pre>")),
 }
 """How a format starts a heading, marks bold text, and starts and ends code."""
-DEEPEST = 6
+MAX_DEPTH = 6
 _MARKUP = re.compile(r"[\W_]+")
 
 
@@ -105,7 +105,7 @@ def _heading(line: str, text_format: str) -> str:
         return heading.strip() if len(mark) == len("h1.") and mark[0] == "h" and mark[1].isdigit() else ""
     heading = line.lstrip("#")
     level = len(line) - len(heading)
-    return heading.strip().rstrip("#").strip() if 0 < level <= DEEPEST and heading[:1] == " " else ""
+    return heading.strip().rstrip("#").strip() if 0 < level <= MAX_DEPTH and heading[:1] == " " else ""
 
 
 def _all_bold(line: str, bold: str) -> str:

@@ -22,7 +22,10 @@ from bot.store.plans import FilterValue, TemplateContent
 from bot.store.templates import Template
 
 MAX_TEMPLATES = 10  # how many templates a project may have, and a channel for a project
-NAME_LENGTH, LONGEST = 60, 3000  # how long a name and a description may be, so that a form can hold it
+NAME_LENGTH, DESCRIPTION_LENGTH = (
+    60,
+    3000,
+)  # how long a name and a description may be, so that a form can hold it
 
 
 def _template_gone() -> UserError:
@@ -238,11 +241,11 @@ def _choices(
 def _with_headings(description: str, text_format: str) -> str:
     """The description with its headings as headings. Raises WrongField."""
     described = written(read(description, text_format), text_format)
-    if len(described) > LONGEST:
+    if len(described) > DESCRIPTION_LENGTH:
         too_long = UserError(
             "The description has {length} characters. Shorten it to {longest}.",
             length=f"{len(described):,}",
-            longest=f"{LONGEST:,}",
+            longest=f"{DESCRIPTION_LENGTH:,}",
         )
         raise WrongField("description", too_long)
     return described

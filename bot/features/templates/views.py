@@ -33,7 +33,7 @@ PREFIX_LENGTH = 50
 HERE, EVERYWHERE = "channel", "project"
 PURPOSE = "A template fills in a new issue's description, issue type, priority, and the start of its subject."
 THEN = "Nobody can use it for new issues anymore. Issues created from it stay."
-NAME = 60
+NAME_SHOWN_LENGTH = 60
 
 
 class NewTemplate(Button):
@@ -121,7 +121,9 @@ def _entry(template: Template) -> str:
 
 
 def _buttons(template: Template) -> Block:
-    question = confirm(f"Remove {shortened(template.name, NAME)}?", THEN, "Remove", style="danger")
+    question = confirm(
+        f"Remove {shortened(template.name, NAME_SHOWN_LENGTH)}?", THEN, "Remove", style="danger"
+    )
     use = button("Use template", UseTemplate(project=template.project_id, template=template.id))
     edit = button("Edit", EditTemplate(template=template.id))
     remove = button("Remove", RemoveTemplate(template=template.id), style="danger", confirm=question)

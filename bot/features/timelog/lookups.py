@@ -21,7 +21,7 @@ from bot.store.activity import Entry
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 
-LISTED = 10  # how many entries of a period are listed
+MAX_LISTED = 10  # how many entries of a period are listed
 T = TypeVar("T")
 
 
@@ -108,5 +108,5 @@ async def last_on(timelog: Timelog, owner: Owner, issue: int) -> Entry:
 async def logged_in(timelog: Timelog, owner: Owner, since: date, until: date) -> LoggedIn:
     """What the user logged from one day to another, inclusive."""
     kept = timelog.access.store.time_entries
-    entries = await kept.within(owner, since, until, LISTED)
+    entries = await kept.within(owner, since, until, MAX_LISTED)
     return LoggedIn(await kept.minutes(owner, since, until), entries)

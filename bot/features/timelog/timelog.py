@@ -35,7 +35,7 @@ log = structlog.get_logger(__name__)
 
 MINUTES = 60
 DAY = 24 * MINUTES
-LATEST = 20  # how many of a user's latest entries decide which activities come first
+ENTRIES_READ = 20  # how many of a user's latest entries decide which activities come first
 ROUNDING = Decimal("0.011")
 """The most that two sums of hours can be off: the service rounds each to two places."""
 
@@ -299,11 +299,11 @@ class Timelog:
     async def activities(self, session: Session, project: DetailedProject) -> tuple[Ref, ...]:
         """The project's activities, those that the user logged last in it first."""
         known = project.time_entry_activities or await self.access.projects.activities(session)
-        latest = await self._entries.latest(session.owner, LATEST)
+        latest = await self._entries.latest(session.owner, ENTRIES_READ)
         here_first = sorted(latest, key=lambda entry: entry.project_id != project.id)
         # by name, as a project may have activities of its own under the same names
         used = {name: n for n, name in reversed(list(enumerate(entry.activity for entry in here_first)))}
-        return tuple(sorted(known, key=lambda ref: used.get(ref.name, LATEST)))
+        return tuple(sorted(known, key=lambda ref: used.get(ref.name, ENTRIES_READ)))
 
     async def change(self, owner: Owner, entry_id: int, change: TimeChange) -> Entry:
         """Change an entry. Raises LongDay, and UserError if the entry is gone."""

@@ -39,7 +39,7 @@ from bot.slack.text.mrkdwn import bold, day, escape, line, link, prose
 from bot.slack.text.wording import Wording
 from bot.store.activity import Entry, Spent
 
-NAME, TITLE = 60, 150
+NAME_LENGTH, TITLE_LENGTH = 60, 150
 LOGGED, CHANGED = "Logged {time} on {on}.", "Changed the entry on {on} to {time}."
 PRIVATE = "I didn't post this because the issue or its project isn't public."  # why time wasn't announced
 
@@ -189,7 +189,7 @@ def _fields(
         forms.field("comment", "Comment", comment),
     ]
     if activities:
-        choices = [(str(ref.id), ref.name) for ref in activities[: forms.LIST]]
+        choices = [(str(ref.id), ref.name) for ref in activities[: forms.MAX_LISTED]]
         select = forms.choice("activity", choices, str(chosen), "Choose an activity")
         name, hint = f"activity:{project_id}", "Required. I'll remember your choice."
         blocks.insert(1, forms.field(name, "Activity", select, optional=False, hint=hint))
@@ -292,7 +292,7 @@ def delete_button(entry: Entry, wording: Wording) -> Element:
     on = f"#{entry.issue_id}" if entry.issue_id else entry.title
     question = confirm(
         "Delete this time entry?",
-        f"This removes {_long(entry.minutes)} on {shortened(on, NAME)} from {wording.service}.",
+        f"This removes {_long(entry.minutes)} on {shortened(on, NAME_LENGTH)} from {wording.service}.",
         "Delete entry",
         style="danger",
     )
@@ -359,7 +359,7 @@ def elsewhere(entry: Entry, wording: Wording) -> Block:
 
 def _what(spent: Spent, wording: Wording) -> str:
     name = f"#{spent.issue_id} {spent.title}" if spent.issue_id else spent.title
-    return link(_url(spent, wording), shortened(name, TITLE))
+    return link(_url(spent, wording), shortened(name, TITLE_LENGTH))
 
 
 def _url(spent: Spent, wording: Wording) -> str:

@@ -21,8 +21,8 @@ from bot.slack.surfaces.blocks import (
 from bot.slack.text.mrkdwn import code, cut, day, escape, line, link
 from bot.slack.text.wording import Wording
 
-MEMBERSHIPS = 15
-NAME = 60
+MAX_MEMBERSHIPS = 15
+NAME_LENGTH = 60
 STATUSES: dict[int, str] = {UserStatus.REGISTERED: "Not activated", UserStatus.LOCKED: ":lock: Locked"}
 
 
@@ -40,10 +40,10 @@ def user(user: User, wording: Wording) -> Message:
     if user.memberships:
         lines = [
             f"{line(member.project.name)} ({', '.join(line(role.name) for role in member.roles)})"
-            for member in user.memberships[:MEMBERSHIPS]
+            for member in user.memberships[:MAX_MEMBERSHIPS]
             if member.project
         ]
-        more = len(user.memberships) - MEMBERSHIPS
+        more = len(user.memberships) - MAX_MEMBERSHIPS
         blocks.append(section("*Projects* " + " · ".join(lines) + (f" and {more} more" if more > 0 else "")))
 
     blocks += fields(_facts(user))
@@ -140,7 +140,7 @@ def _inputs(details: UserProfile) -> list[Block]:
 
 def _facts(user: User) -> list[tuple[str, str]]:
     facts = [("Groups", cut(", ".join(line(group.name) for group in user.groups), 1000))]
-    facts += [(shortened(custom.name, NAME), line(custom.text, 200)) for custom in user.custom_fields]
+    facts += [(shortened(custom.name, NAME_LENGTH), line(custom.text, 200)) for custom in user.custom_fields]
     return [(label, value) for label, value in facts if value][:10]
 
 

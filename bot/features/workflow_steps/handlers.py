@@ -29,9 +29,9 @@ from bot.slack.text.mrkdwn import prose, without_keys
 from bot.slack.text.to_service import FORMATS, inert, to_plain
 from bot.slack.workspaces.slack_errors import EXECUTION_OVER, SLACK_FAILED, reason, why
 
-SECONDS = 50.0  # how long a step may work: Slack gives up after a minute
+SECONDS_TO_WORK = 50.0  # how long a step may work: Slack gives up after a minute
 AGAIN = "Check whether it went through before you run the workflow again."
-SUBJECT, SENTENCE = 255, 1000
+SUBJECT_LENGTH, SENTENCE_LENGTH = 255, 1000
 
 log = structlog.get_logger(__name__)
 
@@ -70,7 +70,7 @@ class WorkflowSteps:
         """Run a step and tell Slack how it ended; returns why it failed."""
         slack, execution = reply.slack, event.event["function_execution_id"]
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(SECONDS_TO_WORK):
                 outputs = await self._run(step, event, reply, tried_at)
         except Exception as error:  # noqa: BLE001 - it is returned
             problem = _sentence(error, reply)
@@ -113,11 +113,11 @@ class WorkflowSteps:
         if not subject:
             raise UserError("The step has no subject. Add one in the workflow.")
 
-        if len(subject) > SUBJECT:
+        if len(subject) > SUBJECT_LENGTH:
             described = f"{named}\n\n{described}".rstrip()
         values = {"desc": await _inert(reply, described)}
         values |= {key: _text(inputs, key) for key in ("tracker", "priority")}
-        draft = Draft(subject=shortened(subject, SUBJECT), project=project, values=values)
+        draft = Draft(subject=shortened(subject, SUBJECT_LENGTH), project=project, values=values)
         made = await self.creator.create(reply.owner, draft, None, tried_at)
         return _outputs(reply, made.issue.id)
 
@@ -155,7 +155,7 @@ class WorkflowSteps:
 def _sentence(error: Exception, reply: Reply) -> str:
     """What Slack shows of a failed step."""
     if isinstance(error, BotError):
-        return shortened(prose(without_keys(reply.wording.sentence(error))), SENTENCE)
+        return shortened(prose(without_keys(reply.wording.sentence(error))), SENTENCE_LENGTH)
     if isinstance(error, TimeoutError):
         return f"{reply.wording.service} is too slow right now. {AGAIN}"
     return f"Something went wrong on my end. {AGAIN}"

@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 K = TypeVar("K")
 V = TypeVar("V")
 
-REMEMBERED = 500
+MAX_REMEMBERED = 500
 OWN_UPDATES = 50
 """How many of the bot's own updates of a form are remembered: actions in flight refer to a recent one."""
 
@@ -82,5 +82,5 @@ class Debouncer:
 def _keep(kept: OrderedDict[K, V], key: K, value: V) -> None:
     kept[key] = value
     kept.move_to_end(key)
-    while len(kept) > REMEMBERED:
+    while len(kept) > MAX_REMEMBERED:
         kept.popitem(last=False)

@@ -11,7 +11,7 @@ from bot.slack.language.dates import Today
 from bot.slack.language.durations import NUMBERS, hours
 from bot.slack.language.phrases import FILLERS, NOBODY, SELF
 from bot.slack.language.tokens import Word
-from bot.spelling import ENOUGH, GOVERNING
+from bot.spelling import ENOUGH_LETTERS, GOVERNING
 
 MAX_NAME_WORDS = 6  # how many words a name or a date may take
 MAX_WORDS = 60  # how many words are read for phrases; what follows is text
@@ -129,7 +129,7 @@ class Marks:
         name = folded.removeprefix("@")
         if leads:
             return name if self._begins("person", name) else None
-        common = name in GOVERNING or name in CALENDAR or len(name) < ENOUGH
+        common = name in GOVERNING or name in CALENDAR or len(name) < ENOUGH_LETTERS
         return name if not common and f" {name} " in self._text("person") else None
 
     def _urgent(self, folded: str) -> str | None:
@@ -161,7 +161,7 @@ class Marks:
 
     def _begins(self, kind: str, typed: str) -> bool:
         """Whether a name, or one of its words, begins with the typed text."""
-        end = " " if self.in_full or len(typed) < ENOUGH else ""
+        end = " " if self.in_full or len(typed) < ENOUGH_LETTERS else ""
         # `in the office`, `not in Slack`, but `for will` may name somebody
         governing = GOVERNING if self.in_full else FILLERS
         governs = typed in governing and (self.in_full or kind != "person")

@@ -17,8 +17,8 @@ _OPTION = re.compile(r"(-?[^\W\d_][\w-]{0,31})([:=])(.*)", re.DOTALL)
 _CUSTOM_FIELD = re.compile(r"cf_[0-9]{1,9}")
 _DATES = frozenset({"created", "updated", "closed", "start", "due", "on"})
 _CONTINUED = 4  # how many more words a date may have: `created:7 days ago .. today`.
-LAST = 3  # how many words at the end may follow an option's colon and a space
-PROBLEMS = 5  # how many problems one message reports
+LAST_WORDS = 3  # how many words at the end may follow an option's colon and a space
+MAX_PROBLEMS = 5  # how many problems one message reports
 _SHORT = 3  # how many characters of `priority:` are enough
 _ALIASES = {
     **dict.fromkeys(("by", "from", "reporter"), "author"),
@@ -134,13 +134,13 @@ class Parsed:
 
         project = next((value.text for value in options.get("project", ())), None)
         for typed, word, value in self.unknown:
-            key, error = _meaning(typed, self.known, by_name, project, guess=guesses < PROBLEMS)
+            key, error = _meaning(typed, self.known, by_name, project, guess=guesses < MAX_PROBLEMS)
             if isinstance(error, UnknownOption):
                 guesses += 1
                 key = None if key in options else key
                 if guesses == 1 or not problem:
                     problems.append(problem or error)
-            elif error and len(problems) < PROBLEMS:
+            elif error and len(problems) < MAX_PROBLEMS:
                 problems.append(error)
 
             if key:
@@ -190,7 +190,10 @@ def understand(text: str, known: Collection[str], *, equals: bool = True, labels
 
         typed, value = option
         key = _known_as(typed, known)
-        at_end = len(typed_words) <= LAST and key not in (*_FLAGS, "priority")  # `high priority: it fails`
+        at_end = len(typed_words) <= LAST_WORDS and key not in (
+            *_FLAGS,
+            "priority",
+        )  # `high priority: it fails`
         if key is not None and not value.text and (labeled or at_end):
             value = _labeled(typed_words, known)
 
@@ -199,7 +202,7 @@ def understand(text: str, known: Collection[str], *, equals: bool = True, labels
                 value = _whole_date(value, typed_words)
             options.setdefault(key, []).append(value)
         elif key is not None:
-            problems += [NoValue(typed)] if len(problems) < PROBLEMS else []
+            problems += [NoValue(typed)] if len(problems) < MAX_PROBLEMS else []
             plain.append(word)
         elif typed == _IS and value.text and "status" in known:
             plain.append(Word(value.atoms, word.source))

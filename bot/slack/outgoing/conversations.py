@@ -17,7 +17,7 @@ from bot.timings import Delays
 from bot.ttl_cache import TtlCache
 
 TYPES = "public_channel,private_channel,mpim,im"
-PAGES, CONVERSATIONS, MEMBERS = 100, 999, 1000
+MAX_PAGES, CONVERSATIONS_ON_PAGE, MEMBERS_ON_PAGE = 100, 999, 1000
 
 log = structlog.get_logger(__name__)
 
@@ -65,7 +65,7 @@ async def conversation(slack: AsyncWebClient, channel_id: str) -> Conversation:
 
 async def is_member(slack: AsyncWebClient, channel_id: str, user_id: str) -> bool:
     """Whether a user is a member of a conversation. Raises SLACK_FAILED."""
-    async for page in _pages(slack.conversations_members, channel=channel_id, limit=MEMBERS):
+    async for page in _pages(slack.conversations_members, channel=channel_id, limit=MEMBERS_ON_PAGE):
         if user_id in (page.get("members") or ()):
             return True
     return False
@@ -75,7 +75,7 @@ async def _pages(
     method: Callable[..., Awaitable[AsyncSlackResponse]], **about: object
 ) -> AsyncIterator[AsyncSlackResponse]:
     cursor = None
-    for _ in range(PAGES):
+    for _ in range(MAX_PAGES):
         page = await method(cursor=cursor, **about)
         yield page
         if not (cursor := (page.get("response_metadata") or {}).get("next_cursor")):
@@ -128,7 +128,7 @@ class Conversations:
 
     async def _list(self, owner: Owner) -> Mapping[str, ChannelStatus]:
         listed: dict[str, ChannelStatus] = {}
-        about = {"types": TYPES, "exclude_archived": True, "limit": CONVERSATIONS}
+        about = {"types": TYPES, "exclude_archived": True, "limit": CONVERSATIONS_ON_PAGE}
         try:
             async for page in _pages((await self._workspaces.of(owner)).users_conversations, **about):
                 for channel in page.get("channels") or ():

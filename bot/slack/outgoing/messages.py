@@ -20,7 +20,7 @@ from bot.slack.text.to_service import FORMATS, to_plain, translate
 from bot.slack.workspaces.slack_errors import SLACK_FAILED, retry_after
 
 MAX_MENTIONS = 10
-PAGE, MAX_MESSAGES = 200, 500  # of a thread
+MESSAGES_ON_PAGE, MAX_MESSAGES = 200, 500  # of a thread
 MINUTE = 60.0
 KEPT = ("ts", "user", "username", "bot_profile", "app_id", "files")
 DELETED = "tombstone"
@@ -75,7 +75,7 @@ async def quoted_message(reply: Reply, message: JSON) -> QuotedMessage:
         source = to.link(link, source)
 
     whole = await asyncio.to_thread(translate, text, name, to)
-    body = shortened(whole, forms.TEXT - len(source) - len(SHORTENED) - 4)
+    body = shortened(whole, forms.INPUT_LENGTH - len(source) - len(SHORTENED) - 4)
     if body != whole:
         source = f"{source}{SHORTENED}"
     plain = await asyncio.to_thread(to_plain, text, name)
@@ -127,7 +127,7 @@ class Thread:
     async def _read_page(self) -> None:
         """Read the next page. Raises SLACK_FAILED."""
         page = await self.slack.conversations_replies(
-            channel=self.channel_id, ts=self.ts, limit=PAGE, cursor=self._cursor
+            channel=self.channel_id, ts=self.ts, limit=MESSAGES_ON_PAGE, cursor=self._cursor
         )
         for message in page.get("messages") or ():
             if "reply_count" in message:

@@ -31,11 +31,11 @@ from bot.store.owner import Owner
 from bot.timings import Delays
 
 POST, UPDATE = "chat.postMessage", "chat.update"
-ATTEMPTS = 5  # how many times a write that Slack delays is tried
+MAX_ATTEMPTS = 5  # how many times a write that Slack delays is tried
 FIRST = datetime.min.replace(tzinfo=UTC)  # when direct messages and notices are due: before everything else
-PAGES = 20
-MESSAGES = 15  # the largest page that every app may request (docs.slack.dev, conversations.history)
-MARGIN = timedelta(seconds=10)  # how inaccurate the estimate of Slack's clock may be
+MAX_PAGES = 20
+MESSAGES_ON_PAGE = 15  # the largest page that every app may request (docs.slack.dev, conversations.history)
+CLOCK_MARGIN = timedelta(seconds=10)  # how inaccurate the estimate of Slack's clock may be
 CLOCK_STEP = 1.0  # the seconds by which this machine's clock may be set until Slack's is read again
 
 log = structlog.get_logger(__name__)
@@ -87,7 +87,7 @@ class Outbox:
         """
         method, turns = UPDATE if post.ts else POST, self._turns[post.owner.team_id]
         outcome: outcomes.DeliveryOutcome = outcomes.Delayed(0)
-        for _ in range(ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             async with turns.turn(method, post.channel_id, due_at):
                 if not _is_direct(post):
                     status = await self._conversations.status(post.owner, post.channel_id)
@@ -115,17 +115,20 @@ class Outbox:
         """
         first, last = within
         channel_id, moving = post.channel_id, "oldest" if post.thread_ts else "latest"
-        span = {"oldest": str((first - MARGIN).timestamp()), "latest": str((last + MARGIN).timestamp())}
+        span = {
+            "oldest": str((first - CLOCK_MARGIN).timestamp()),
+            "latest": str((last + CLOCK_MARGIN).timestamp()),
+        }
 
         try:
             slack = await self._workspaces.of(post.owner)
             if _is_direct(post):
                 opened = await slack.conversations_open(users=channel_id)
                 channel_id = str(opened["channel"]["id"])
-            for _ in range(PAGES):
+            for _ in range(MAX_PAGES):
                 span[moving] = searched_to or span[moving]
                 messages, more = await posting.page_of(
-                    slack, channel_id, post.thread_ts, limit=MESSAGES, **span
+                    slack, channel_id, post.thread_ts, limit=MESSAGES_ON_PAGE, **span
                 )
                 if ts := posting.marked(messages, post.mark):
                     return outcomes.Posted(ts)

@@ -57,9 +57,9 @@ log = structlog.get_logger(__name__)
 
 RESPONSE_ORIGINS = frozenset({"https://hooks.slack.com", "https://hooks.slack-gov.com"})
 RESPONSE_URL_SECONDS = 10
-MENU_OPTIONS = 5
+MAX_MENU_OPTIONS = 5
 LOOK_BACK = 100  # how many seconds and messages back an answer is looked for that Slack didn't confirm
-LONGEST_WAIT = 30.0  # the most seconds of a rate limit that an answer waits on its last way
+LONGEST_ANSWER_WAIT = 30.0  # the most seconds of a rate limit that an answer waits on its last way
 
 
 def deletable(message: Message, owner: Owner, first_name: str, service: str) -> Message:
@@ -67,7 +67,7 @@ def deletable(message: Message, owner: Owner, first_name: str, service: str) -> 
     blocks, delete = message.blocks, delete_menu(owner, first_name, service)
     for n, block in enumerate(blocks):
         old = block.get("accessory") or {}
-        if old.get("action_id") == MENU and len(old["options"]) < MENU_OPTIONS:
+        if old.get("action_id") == MENU and len(old["options"]) < MAX_MENU_OPTIONS:
             longer = block | {"accessory": menu([*old["options"], *delete["options"]])}
             return Message(message.text, (*blocks[:n], longer, *blocks[n + 1 :]))
     last = blocks[-1] if blocks else {}
@@ -223,7 +223,7 @@ async def privately(
             return
 
     outcome = await write(slack, user_id, message)
-    if isinstance(outcome, Delayed) and outcome.seconds <= LONGEST_WAIT:
+    if isinstance(outcome, Delayed) and outcome.seconds <= LONGEST_ANSWER_WAIT:
         await asyncio.sleep(outcome.seconds)
         outcome = await write(slack, user_id, message)
     if not isinstance(outcome, Posted):

@@ -18,10 +18,10 @@ Element = JSON
 """Plain dictionaries: validation in slack_sdk's models takes a quarter of the time of `/issues`, and this
 module already guarantees what they check. https://docs.slack.dev/reference/block-kit
 """
-SECTION, FIELD, TEXT, VALUE = 3000, 2000, 3900, 2000
-OPTION_TEXT, OPTION_END = 75, 25
-RICH_TEXT, RICH_LABEL = 3000, 300
-MESSAGE_TEXT, SHORTEST = 13_000, 50
+SECTION_LENGTH, FIELD_LENGTH, FALLBACK_LENGTH, VALUE = 3000, 2000, 3900, 2000
+OPTION_LENGTH, OPTION_END_LENGTH = 75, 25
+RICH_TEXT_LENGTH, RICH_LABEL_LENGTH = 3000, 300
+MESSAGE_LENGTH, SHORTEST_SECTION = 13_000, 50
 """The limit for all texts in a message. Slack doesn't document it, but refuses messages from about 13,200
 characters with `msg_blocks_too_long` (slackapi/bolt-js issues 2509 and 2867).
 """
@@ -39,12 +39,12 @@ class Message:
 
         The longest texts are cut until the message fits.
         """
-        blocks, most = list(self.blocks), SECTION
-        while text_length(blocks) > MESSAGE_TEXT and most > SHORTEST:
+        blocks, most = list(self.blocks), SECTION_LENGTH
+        while text_length(blocks) > MESSAGE_LENGTH and most > SHORTEST_SECTION:
             most //= 2
             blocks = [_shorter(block, most) for block in blocks]
         return {
-            "text": cut(own(self.text), TEXT),
+            "text": cut(own(self.text), FALLBACK_LENGTH),
             "blocks": blocks,
             "unfurl_links": False,
             "unfurl_media": False,
@@ -86,7 +86,9 @@ def shortened(text: str, limit: int) -> str:
 
 def section(mrkdwn: str, accessory: Element | None = None, block_id: str | None = None) -> Block:
     """A paragraph; `mrkdwn` must be escaped."""
-    return filled({"type": "section", "text": _text(mrkdwn, SECTION)}, accessory=accessory, block_id=block_id)
+    return filled(
+        {"type": "section", "text": _text(mrkdwn, SECTION_LENGTH)}, accessory=accessory, block_id=block_id
+    )
 
 
 def fields(pairs: Iterable[tuple[str, str]]) -> list[Block]:
@@ -100,7 +102,7 @@ def context(*mrkdwn: str) -> Block:
     return {"type": "context", "elements": [_text(text) for text in mrkdwn[:10]]}
 
 
-def _text(mrkdwn: str, most: int = FIELD) -> JSON:
+def _text(mrkdwn: str, most: int = FIELD_LENGTH) -> JSON:
     return {"type": "mrkdwn", "text": cut(own(mrkdwn), most), "verbatim": True}
 
 
@@ -133,7 +135,7 @@ def link_button(text: str, url: str) -> Element:
     return button(text, OpenPage(), url=url)
 
 
-ROW = 5  # how many buttons a row has at most
+BUTTONS_IN_ROW = 5  # how many buttons a row has at most
 
 
 def rows(buttons: Iterable[Element], block_id: str | None = None) -> list[Block]:
@@ -144,7 +146,7 @@ def rows(buttons: Iterable[Element], block_id: str | None = None) -> list[Block]
     """
     rows: list[list[Element]] = []
     for one in buttons:
-        if not rows or len(rows[-1]) == ROW:
+        if not rows or len(rows[-1]) == BUTTONS_IN_ROW:
             rows.append([])
         alike = sum(other["action_id"].partition(":")[0] == one["action_id"] for other in rows[-1])
         rows[-1].append(one | {"action_id": f"{one['action_id']}:{alike}"} if alike else one)
@@ -168,13 +170,13 @@ def confirm(title: str, text: str, yes: str, *, style: str | None = None) -> JSO
 
 def option(text: str, value: str, url: str | None = None) -> JSON:
     """A choice in a menu or select, by a key if it is long; in an overflow menu, `url` makes it a link."""
-    return filled({"text": plain(text, OPTION_TEXT), "value": option_value(value)}, url=url)
+    return filled({"text": plain(text, OPTION_LENGTH), "value": option_value(value)}, url=url)
 
 
 def text_option(value: str) -> JSON:
     """A choice of a text; a long one is cut in its middle, because long values often begin alike."""
-    cut = f"{value[: OPTION_TEXT - OPTION_END - 1]}…{value[-OPTION_END:]}"
-    return option(cut if len(value) > OPTION_TEXT else value, value)
+    cut = f"{value[: OPTION_LENGTH - OPTION_END_LENGTH - 1]}…{value[-OPTION_END_LENGTH:]}"
+    return option(cut if len(value) > OPTION_LENGTH else value, value)
 
 
 def menu(options: Sequence[JSON], *, confirm: JSON | None = None) -> Element:
@@ -225,12 +227,12 @@ def bullets(items: Iterable[JSON]) -> Block:
 def words(text: str, **style: bool) -> JSON:
     """Plain text, without invisible characters that may deceive."""
     styled = {"style": style} if style else {}
-    return {"type": "text", "text": shortened(clean(text), RICH_TEXT) or "–", **styled}
+    return {"type": "text", "text": shortened(clean(text), RICH_TEXT_LENGTH) or "–", **styled}
 
 
 def rich_link(url: str, label: str, **style: bool) -> JSON:
     """A link; only the label if `url` isn't http or https."""
-    content = words(shortened(" ".join(clean(label).split()), RICH_LABEL), **style)
+    content = words(shortened(" ".join(clean(label).split()), RICH_LABEL_LENGTH), **style)
     return {**content, "type": "link", "url": url} if is_web(url) else content
 
 

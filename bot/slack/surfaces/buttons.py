@@ -14,10 +14,10 @@ from typing import Annotated, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.errors import UserError
-from bot.spelling import LONGEST_VALUE
+from bot.spelling import OPTION_VALUE_LENGTH
 
 MENU = "menu"  # the action ID of every overflow menu; an option's value names the action
-BUTTON_VALUE, OPTION_VALUE = 2000, LONGEST_VALUE
+BUTTON_VALUE_LENGTH = 2000
 """https://docs.slack.dev/reference/block-kit/block-elements/button-element and
 https://docs.slack.dev/reference/block-kit/composition-objects/option-object
 """
@@ -43,14 +43,14 @@ class Button(BaseModel):
         """
         values = ("" if value is None else value for value in vars(self).values())
         packed = ":".join(f"{value:d}" if isinstance(value, bool) else str(value) for value in values)
-        if len(packed) > BUTTON_VALUE:
+        if len(packed) > BUTTON_VALUE_LENGTH:
             raise ValueError(f"{self.action} carries {len(packed)} characters")
         return packed
 
     def as_option(self) -> str:
         """Pack with the action's name, for an option of an overflow menu."""
         packed = f"{self.action} {self.pack()}"
-        if len(packed) > OPTION_VALUE:
+        if len(packed) > OPTION_VALUE_LENGTH:
             raise ValueError(f"{self.action} carries {len(packed)} characters in a menu")
         return packed
 

@@ -16,9 +16,9 @@ from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.text.mrkdwn import prose, spoken
 from bot.spelling import fingerprint
 
-LIST = 100
-BOXES = 10
-TEXT = 3000
+MAX_LISTED = 100
+MAX_BOXES = 10
+INPUT_LENGTH = 3000
 T = TypeVar("T")
 SelectOption = tuple[str, str]  # a choice: its value and its text
 
@@ -75,7 +75,7 @@ def form(
     metadata: str = "",
 ) -> JSON:
     view: JSON = {"type": "modal", "callback_id": callback_id, "private_metadata": metadata}
-    view |= {"title": plain(title, 24), "close": plain(close, 24), "blocks": list(blocks[:LIST])}
+    view |= {"title": plain(title, 24), "close": plain(close, 24), "blocks": list(blocks[:MAX_LISTED])}
     return filled(view, submit=plain(submit, 24) if submit else None)
 
 
@@ -118,7 +118,7 @@ def text(
     """A text input. With `on_keystroke`, in a field that dispatches, Slack reports every keystroke."""
     return filled(
         {"type": "plain_text_input", "action_id": action_id, "multiline": multiline},
-        initial_value=shortened(initial, most or TEXT) if initial else None,
+        initial_value=shortened(initial, most or INPUT_LENGTH) if initial else None,
         placeholder=plain(placeholder, 150) if placeholder else None,
         max_length=most,
         dispatch_action_config={"trigger_actions_on": ["on_character_entered"]} if on_keystroke else None,
@@ -152,7 +152,7 @@ def checkbox(action_id: str, label: str, *, checked: bool) -> Element:
 
 def boxes(action_id: str, known: Sequence[SelectOption], placeholder: str) -> Element:
     """Checkboxes, all checked; a multi-select if there are too many (docs/slack.md, Sizes)."""
-    if len(known) > BOXES:
+    if len(known) > MAX_BOXES:
         return choices(action_id, known, [value for value, _ in known], placeholder)
     options = [option(name, value) for value, name in known]
     return {"type": "checkboxes", "action_id": action_id, "options": options, "initial_options": options}
@@ -162,7 +162,7 @@ def choice(action_id: str, known: Sequence[SelectOption], chosen: str | None, pl
     """A select with all choices, or searched as the user types if they don't fit (docs/slack.md, Sizes)."""
     options = [option(name, value) for value, name in known]
     initial = next((one for one in options if one["value"] == chosen), None)
-    if 0 < len(options) <= LIST:
+    if 0 < len(options) <= MAX_LISTED:
         select = {"type": "static_select", "action_id": action_id, "options": options}
         return filled(select, initial_option=initial, placeholder=plain(placeholder, 150))
     return searched(action_id, initial, placeholder)
@@ -173,7 +173,7 @@ def choices(
 ) -> Element:
     options = [option(name, value) for value, name in known]
     initial = [one for one in options if one["value"] in chosen]
-    if 0 < len(options) <= LIST:
+    if 0 < len(options) <= MAX_LISTED:
         select = {"type": "multi_static_select", "action_id": action_id, "options": options}
         return filled(select, initial_options=initial or None, placeholder=plain(placeholder, 150))
     return several_searched(action_id, initial, placeholder)
@@ -314,7 +314,9 @@ def _mark(value: object) -> str:
 def warned(view: JSON, warning: str) -> JSON:
     """The view with a warning (plain text) at the top."""
     banner = section(f":warning: {prose(warning)}", block_id=BANNER)
-    return view | {"blocks": [banner, *(b for b in view["blocks"] if b.get("block_id") != BANNER)][:LIST]}
+    return view | {
+        "blocks": [banner, *(b for b in view["blocks"] if b.get("block_id") != BANNER)][:MAX_LISTED]
+    }
 
 
 def warns(view: JSON, warning: str) -> bool:
@@ -344,7 +346,7 @@ def redefined(view: JSON, blocks: Sequence[JSON], metadata: str | None = None) -
         if view.get(k)
     }
     return kept | {
-        "blocks": list(blocks[:LIST]),
+        "blocks": list(blocks[:MAX_LISTED]),
         "private_metadata": view.get("private_metadata", "") if metadata is None else metadata,
     }
 

@@ -19,7 +19,7 @@ from bot.slack.text.wording import converted
 NameOf = Callable[[str], str]
 STYLES = ("strike", "italic", "bold")
 MARKS = {"strong": "bold", "em": "italic", "s": "strike"}
-DEEPEST, LONGEST = 6, 3000
+DEEPEST, RICH_INPUT_LENGTH = 6, 3000
 
 
 def written(value: JSON, text_format: TextFormat, name_of: NameOf) -> str:
@@ -53,7 +53,7 @@ def ids_in(value: JSON) -> list[tuple[str, str]]:
 async def prefilled(text: str, text_format: TextFormat) -> JSON:
     """The start of the service's text as rich text; as plain text if it can't be converted in time."""
     convert = partial(from_service_text, text_format=text_format)
-    return await converted(convert, shortened(text, LONGEST), _plain_block)
+    return await converted(convert, shortened(text, RICH_INPUT_LENGTH), _plain_block)
 
 
 def from_service_text(text: str, text_format: TextFormat) -> JSON:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.buttons import ActionExpired
 
-MAX_METADATA = 3000  # https://docs.slack.dev/reference/views/modal-views
+METADATA_LENGTH = 3000  # https://docs.slack.dev/reference/views/modal-views
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Metadata(BaseModel):
     def dump(self) -> str:
         """JSON without defaults. Raises ValueError if Slack's limit is exceeded."""
         text = self.model_dump_json(exclude_defaults=True)
-        if len(text) > MAX_METADATA:
+        if len(text) > METADATA_LENGTH:
             raise ValueError(f"{type(self).__name__} has {len(text)} characters")
         return text
 

@@ -39,9 +39,9 @@ from bot.store.owner import Owner
 from bot.store.store import Store
 from bot.tasks import Tasks
 
-EARLY = 120  # how many minutes before its expiration a token is renewed (tokens last 12 hours)
+MINUTES_EARLY = 120  # how many minutes before its expiration a token is renewed (tokens last 12 hours)
 AT_LEAST = 60.0  # with fewer seconds than this left on a token, callers wait for the new one
-WAIT, LONGEST_WAIT = 0.25, 10.0
+FIRST_WAIT, LONGEST_WAIT = 0.25, 10.0
 NOT_INSTALLED_MESSAGE = (
     "I don't have a valid token for this workspace. Try again in a minute. If it keeps happening, ask a "
     "workspace admin to install me again."
@@ -168,7 +168,7 @@ class InstalledWorkspaces(Workspaces):
             raise TokenUnusable from None
         if bot is None:
             raise NotInstalled
-        if _seconds_left(bot) > EARLY * 60:
+        if _seconds_left(bot) > MINUTES_EARLY * 60:
             return bot
         renewal = self._renewal(bot)
         if _seconds_left(bot) > AT_LEAST:
@@ -194,7 +194,9 @@ class InstalledWorkspaces(Workspaces):
         try:
             if not await self._store.claims.claim_once(claim, self._renewal_claim):
                 return await self._renewed_elsewhere(bot)
-            renewed = await self._rotator.perform_bot_token_rotation(bot=bot, minutes_before_expiration=EARLY)
+            renewed = await self._rotator.perform_bot_token_rotation(
+                bot=bot, minutes_before_expiration=MINUTES_EARLY
+            )
         except SlackTokenRotationError as error:
             if (why := reason(error.api_error)) == "invalid_refresh_token":
                 log.error(LOST, action="slack.token_lost", **about)  # noqa: TRY400 - no traceback needed
@@ -221,13 +223,13 @@ class InstalledWorkspaces(Workspaces):
             log.info("token renewed", action="slack.token_renewed", **about)
 
     async def _renewed_elsewhere(self, bot: Bot) -> Bot:
-        for _ in range(int(LONGEST_WAIT / WAIT)):
+        for _ in range(int(LONGEST_WAIT / FIRST_WAIT)):
             now = await self._store.installations.find(bot.enterprise_id, bot.team_id)
             if now is None or now.bot_refresh_token != bot.bot_refresh_token:
                 return now or bot
             if _seconds_left(bot) > AT_LEAST:
                 return bot
-            await asyncio.sleep(WAIT)
+            await asyncio.sleep(FIRST_WAIT)
         return bot
 
 

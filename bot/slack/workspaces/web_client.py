@@ -18,7 +18,7 @@ from slack_sdk.http_retry.request import HttpRequest
 from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
-LONGEST_WAIT = 3  # the longest Retry-After to wait for; otherwise the user hears of it
+LONGEST_RETRY_AFTER = 3  # the longest Retry-After to wait for; otherwise the user hears of it
 REPEATABLE = frozenset(
     {
         *("api.test", "apps.connections.open", "auth.test", "chat.delete", "chat.getPermalink"),
@@ -43,7 +43,7 @@ class _RetryRateLimited(AsyncRateLimitErrorRetryHandler):
             return False
         headers = {name.lower(): value for name, value in response.headers.items()}
         wait = "".join(headers.get("retry-after", ""))
-        return wait.isdecimal() and int(wait) <= LONGEST_WAIT
+        return wait.isdecimal() and int(wait) <= LONGEST_RETRY_AFTER
 
 
 def session(timeout: float) -> aiohttp.ClientSession:

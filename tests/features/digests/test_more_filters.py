@@ -7,7 +7,7 @@ import pytest
 from bot import telemetry
 from bot.sandbox.tracker.data import Issue, SavedQuery, free_id, put
 from bot.sandbox.tracker.defaults import BUG, CLOSED, FEEDBACK, HIGH, NEW
-from bot.service.conventions import PAGE
+from bot.service.conventions import PAGE_SIZE
 from bot.store.digests import Pause
 from bot.store.plans import FieldValue
 from tests.features.digests.newsroom import Digests
@@ -243,7 +243,7 @@ async def test_a_query_of_many_issues_is_read_until_all_new_ones_are_found(diges
 
 async def test_issues_of_the_same_second_in_a_query_are_listed(office: Office, ana: Person) -> None:
     await ana.ask(f"{WEB} query:{WAITING}")
-    issues = [report(office, f"One of many {n}") for n in range(2 * PAGE + 50)]
+    issues = [report(office, f"One of many {n}") for n in range(2 * PAGE_SIZE + 50)]
     for issue in issues:
         issue.created_on = issues[0].created_on
 

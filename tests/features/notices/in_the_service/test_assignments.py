@@ -12,7 +12,7 @@ from sqlalchemy import update
 from bot.app import Bot
 from bot.sandbox.tracker.data import Detail, Note
 from bot.slack.outgoing.stored import MAY_BE_REPEATED
-from bot.store.notices import TOLD
+from bot.store.notices import PERSONAL_NOTICE
 from bot.store.tables import JobRow
 from bot.store.vault import Vault
 from tests.features.notices.in_the_service.turns import ANA, BEN, TURN, Turns
@@ -251,7 +251,7 @@ async def test_a_message_that_slack_does_not_let_be_looked_up_is_sent_again_afte
         await office.idle()
         assert await told(ben) == []
         then = dict.fromkeys(("at", "due_at", "unknown_since"), datetime.now(UTC) - age)
-        await office.bot.database.execute(update(JobRow).where(JobRow.kind == TOLD).values(then))
+        await office.bot.database.execute(update(JobRow).where(JobRow.kind == PERSONAL_NOTICE).values(then))
         await office.bot.worker.run_due()
 
     await ben.sees(lambda m: " to you." in text_of(m), DM)

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from bot.features.notices import reads
 from bot.sandbox.tracker.data import free_id, put
-from bot.service.conventions import PAGE
+from bot.service.conventions import PAGE_SIZE
 from bot.store.notices import ASSIGNEE
 from bot.store.tables import JobRow
 from tests.features.notices.in_the_service.turns import ANA, BEN, Turns
@@ -124,7 +124,7 @@ async def test_the_oldest_of_more_changes_than_a_turn_reads_is_told(
 ) -> None:
     monkeypatch.setattr(reads, "MAX_PAGES", 2)
     assigned, data = office.public_issue(), office.tracker.data
-    for _ in range(2 * PAGE + 10):
+    for _ in range(2 * PAGE_SIZE + 10):
         turns.change(put(data.issues, replace(assigned, id=free_id(data.issues))), BEN, assigned_to_id=BEN)
     turns.change(assigned, ANA, before=timedelta(minutes=2), assigned_to_id=BEN)
 
