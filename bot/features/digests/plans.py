@@ -7,42 +7,27 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Literal, NamedTuple
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 from bot.access.accounts import Session
-from bot.access.catalog import Catalogs, Part, with_me
+from bot.access.catalog import Catalogs, with_me
 from bot.access.name_matching import MAX_WRONG_NAMES, NameIndex
 from bot.access.people import People, Who
 from bot.access.projects import KnownProject
 from bot.errors import UserError
+from bot.features.issues import fields as issue_fields
+from bot.features.issues.fields import Filter
 from bot.service.client import Client
 from bot.service.conventions import NOT, OR, PAGE_SIZE
 from bot.service.filters import DateRange, IssueFilters, Sort, TimeRange
 from bot.service.models import Issue, Ref
 from bot.store.digests import Digest
-from bot.store.plans import DigestKind, FieldValue, FilterKind, FilterValue, Plan
+from bot.store.plans import FILTER_KINDS, DigestKind, FieldValue, FilterKind, FilterValue, Plan
 
 Typed = Mapping[FilterKind, tuple[Who, ...]]
 Choices = Mapping[FilterKind, tuple[FilterValue, ...]]
-
-
-class Filter(NamedTuple):
-    """The part of a project's catalog that has a filter's choices, the issue's field, and the label."""
-
-    part: Part
-    field: str
-    label: str
-
-
-FILTERS: Mapping[FilterKind, Filter] = {
-    "tracker": Filter("trackers", "tracker", "Issue type"),
-    "priority": Filter("priorities", "priority", "Priority"),
-    "category": Filter("categories", "category", "Category"),
-    "author": Filter("people", "author", "Author"),
-    "to": Filter("people", "assigned_to", "Assignee"),
-    "version": Filter("every_version", "fixed_version", "Target version"),
-}
+FILTERS: Mapping[FilterKind, Filter] = {kind: issue_fields.FILTERS[kind] for kind in FILTER_KINDS}
 SOON_DAYS = 7  # how many days ahead a digest of due issues looks
 Section = Literal["overdue", "today", "assigned", "changed"]  # a personal digest's sections, in their order
 HAPPENED: Mapping[DigestKind, Callable[[Issue], datetime | None]] = {

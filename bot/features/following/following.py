@@ -12,7 +12,7 @@ import structlog
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.errors import ServiceBroken, UserError
-from bot.features.issues.issues import HISTORY, IssueNotFound, Issues, assigned_to
+from bot.features.issues.issues import HISTORY, REPORTED_IN_CHANNELS, IssueNotFound, Issues, assigned_to
 from bot.features.issues.publicity import Exposure, Publicity, exposure_of
 from bot.service.models import Change, Issue, Journal
 from bot.store.followed import Followed
@@ -21,12 +21,11 @@ from bot.store.owner import Owner
 log = structlog.get_logger(__name__)
 
 MAX_FOLLOWED = 500
-TOLD = ("status_id", "assigned_to_id")
 
 
 def told_changes(entry: Journal) -> list[Change]:
-    """An entry's changes of the status and the assignee."""
-    return [change for change in entry.details if change.property == "attr" and change.name in TOLD]
+    """An entry's changes that channels are told, of the status and the assignee."""
+    return [one for one in entry.details if one.property == "attr" and one.name in REPORTED_IN_CHANNELS]
 
 
 def has_changed(one: Followed, issue: Issue | None, *, unlisted: bool = False) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from bot.features.following.following import IssueSnapshot
 from bot.features.issues import views as issues
 from bot.features.issues.buttons import FollowIssue, IncludeComments, StopFollowing
-from bot.features.issues.fields import CHANGEABLE
+from bot.features.issues.issues import SHOWN_IN_POSTS
 from bot.service.models import Change, Issue, Journal, Ref
 from bot.slack.surfaces.blocks import JSON, Block, Message, button_row, menu_option, section
 from bot.slack.text.mrkdwn import day, line, link
@@ -14,8 +14,6 @@ from bot.spelling import series
 from bot.store.followed import Followed
 
 MAX_DETAILS = 4
-TOLD = {field.sent: field for key, field in CHANGEABLE.items() if key not in ("parent", "estimate")}
-"""The changes to report: not everyone who sees the issue can see the others."""
 
 
 def post(
@@ -61,13 +59,15 @@ def who_did(entry: Journal) -> str:
 
 def _did(issue: Issue, entry: Journal) -> list[str]:
     """Return an entry's changes as mrkdwn, with values only where the issue still has them."""
-    details = [detail for detail in entry.details if detail.property == "attr" and detail.name in TOLD]
+    details = [
+        detail for detail in entry.details if detail.property == "attr" and detail.name in SHOWN_IN_POSTS
+    ]
     changes = [_changed(issue, detail) for detail in details[:MAX_DETAILS]]
     return [*changes, "commented"] if entry.notes.strip() else changes
 
 
 def _changed(issue: Issue, change: Change) -> str:
-    field, now = TOLD[change.name], TOLD[change.name].answered(issue)
+    field, now = SHOWN_IN_POSTS[change.name], SHOWN_IN_POSTS[change.name].answered(issue)
     label = field.label[:1].lower() + field.label[1:]
     if not change.new_value:
         return f"cleared the {label}"

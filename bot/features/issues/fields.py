@@ -10,7 +10,7 @@ from datetime import date
 from decimal import Decimal
 from enum import Enum
 from itertools import chain
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 
@@ -160,6 +160,32 @@ CHANGEABLE = {field.key: field for field in (SUBJECT, *FIELDS.values()) if field
 """The fields of an existing issue that can be changed."""
 
 
+class Filter(NamedTuple):
+    """A filter by names: the part of the catalog that has them, its name in `IssueFilters`, the
+    issue's field, and the label.
+    """
+
+    part: Part
+    name: str
+    field: str
+    label: str
+
+    @classmethod
+    def by(cls, key: str, part: Part, name: str) -> Self:
+        return cls(part, name, FIELDS[key].answer or "", FIELDS[key].label)
+
+
+FILTERS: Mapping[str, Filter] = {
+    "tracker": Filter.by("tracker", "trackers", "tracker_ids"),
+    "status": Filter.by("status", "statuses", "status"),
+    "priority": Filter.by("priority", "priorities", "priority_ids"),
+    "category": Filter.by("category", "categories", "category_ids"),
+    "version": Filter.by("version", "every_version", "fixed_version_ids"),
+    "to": Filter.by("to", "people", "assigned_to"),
+    "author": Filter("people", "author", "author", "Author"),
+}
+
+
 class Draft(BaseModel):
     """An issue to create; `values` by option key, without the fields that are empty."""
 
@@ -271,7 +297,7 @@ async def resolved(
     """The draft's values by option key, and an error for each unknown or ambiguous name.
 
     A misspelled name has the value that it probably means; other such names have none. Of a list, the first
-    `TOLD` such names are told.
+    `MAX_WRONG_NAMES` such names are told.
     """
     values: dict[str, ResolvedValue] = {}
     errors: list[WrongField] = []

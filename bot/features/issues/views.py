@@ -10,7 +10,7 @@ from decimal import Decimal
 from bot.features.issues import buttons
 from bot.features.issues.creating import Created
 from bot.features.issues.fields import Field, FieldType, ResolvedValue
-from bot.features.issues.issues import ASSIGNEE, REPORTED, Names, ServiceChange
+from bot.features.issues.issues import ASSIGNEE, REPORTED_TO_PEOPLE, Names, ServiceChange
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Change, Issue, Journal, Ref
 from bot.slack.outgoing.outcomes import PostOutcome, not_posted
@@ -399,7 +399,7 @@ def issue_field(action: str, issue: Issue | None, *, dispatch: bool = False) -> 
 
 def change_text(change: Change, names: Names, me: int = 0) -> str:
     """`Status: New → Closed`, as far as the names are known, as mrkdwn; `me` is the user in the service."""
-    field = REPORTED[change.name]
+    field = REPORTED_TO_PEOPLE[change.name]
     known = {**names.get(change.name, {}), **({str(me): "you"} if me and field is ASSIGNEE else {})}
     before, after = (_told_value(field, value, known) for value in (change.old_value, change.new_value))
     if before and after:

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from bot.access.accounts import SECOND, changed_since, changes_end
 from bot.features.due_reads import OwnerReads, OwnerTurn
 from bot.features.issues.fields import FIELDS, Field
-from bot.features.issues.issues import REPORTED, Names
+from bot.features.issues.issues import REPORTED_TO_PEOPLE, Names
 from bot.service.conventions import PAGE_SIZE
 from bot.service.models import Change, Issue, Journal, Ref
 from bot.store.jobs import Again, Done, JobOutcome, Statement
@@ -232,7 +232,9 @@ def news_of(issue: Issue, me: int, since: Mapping[Topic, datetime]) -> IssueNews
         changes = [
             one
             for one in entry.details
-            if one.property == "attr" and one.name in REPORTED and not (is_assignment and one is change)
+            if one.property == "attr"
+            and one.name in REPORTED_TO_PEOPLE
+            and not (is_assignment and one is change)
         ]
         changed = changes and _is_new(entry.created_on, entry.user, me, since.get(Topic.CHANGES))
         comment = entry.notes.strip() and _is_new(entry.created_on, entry.user, me, since.get(Topic.COMMENTS))

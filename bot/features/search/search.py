@@ -18,6 +18,7 @@ from bot.access.name_matching import NameIndex, UnclearName
 from bot.access.people import Who
 from bot.access.projects import KnownProject
 from bot.errors import ServiceError, UserError
+from bot.features.issues.fields import FILTERS
 from bot.service.filters import DateRange, Except, IssueFilters, Sort, TimeRange, searchable
 from bot.service.models import Issue, IssueStatus, Page, Ref
 from bot.spelling import COMPARED_LENGTH, slip
@@ -26,16 +27,12 @@ from bot.store.owner import Owner
 
 RESULTS_ON_PAGE, SUBJECTS_READ = 10, 100
 NAME_FILTERS: Mapping[str, tuple[str, Part]] = {
-    "tracker_ids": ("tracker", "trackers"),
-    "status": ("status", "statuses"),
-    "priority_ids": ("priority", "priorities"),
-    "category_ids": ("category", "categories"),
-    "fixed_version_ids": ("version", "every_version"),
+    one.name: (option, one.part) for option, one in FILTERS.items() if one.part != "people"
 }
 """The filters with names of the catalog: what `Query` calls them, and their choices in `Catalog`."""
 ME: tuple[int | str, str] = ("me", "me")  # the service resolves it, for assignees with the user's groups
 PERSON: tuple[str, Part] = ("person", "people")
-PEOPLE = ("assigned_to", "author")
+PEOPLE = tuple(one.name for one in FILTERS.values() if one.part == "people")
 COMPLETE = ("tracker_ids", "status", "priority_ids")  # what every issue has
 LEFT_OUT = "!"  # before a name that is left out
 _SIGNED = re.compile("(!|>=|<=|>|<)?(.*)", re.DOTALL)  # priorities can be compared

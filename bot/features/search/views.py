@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import ConfigDict, Field, ValidationError
 
 from bot.errors import UserError
+from bot.features.issues.fields import FILTERS
 from bot.features.issues.views import listed
 from bot.features.search.search import WORDS, Change, Resolved, Results
 from bot.service.conventions import SEARCHED_WORDS
@@ -41,16 +42,6 @@ PLACEHOLDER_LENGTH, MAX_NAMES, WORDS_LENGTH = 150, 10, 50
 FIELD_NAME_LENGTH, MAX_PROJECTS = 30, 4
 INPUT_LENGTH = 200
 STATUSES = (("open", "Open"), ("closed", "Closed"), ("any", "Any"))
-FILTER_LABELS = {
-    "tracker_ids": "Issue type",
-    "status": "Status",
-    "priority_ids": "Priority",
-    "category_ids": "Category",
-    "fixed_version_ids": "Target version",
-    "assigned_to": "Assignee",
-    "author": "Author",
-}
-"""The labels of the filters whose values have names."""
 ANYONE: Mapping[object, str] = {"nobody": "Unassigned", "anybody": "Assigned"}
 ORDERS = {
     "id": ("by number", "by number, descending"),
@@ -309,10 +300,10 @@ def _description(searched: Resolved) -> Iterator[str]:
     yield f"Project: {line(searched.project.name)}" if searched.project else "All projects"
     if query.query is not None:
         yield f"Saved query {query.query}"
-    for name, label in FILTER_LABELS.items():
-        if name in names:
-            anyone = ANYONE.get(query.to) if name == "assigned_to" else None
-            yield anyone or line(f"{label}: {' or '.join(names[name])}")
+    for option_key, one in FILTERS.items():
+        if one.name in names:
+            anyone = ANYONE.get(query.to) if option_key == "to" else None
+            yield anyone or line(f"{one.label}: {' or '.join(names[one.name])}")
 
     if searched.filters.subprojects == "none":
         yield "Without subprojects"

@@ -10,10 +10,10 @@ from bot.slack.language.reading import TABLES
 from bot.spelling import GOVERNING
 
 SWAPPED = range(4, 16)  # how many letters a word has of which two may be swapped
-COMMON = FILLERS | VERBS | TALK | NEGATIONS | QUESTION_WORDS | GOVERNING
-COMMON |= {
-    word for words, *_ in PHRASES for word in re.findall(r"[^\W\d_]+", re.sub(r"\{[^{}]*\}", "", words))
-}
+_PHRASES = re.sub(r"\{[^{}]*\}", "", " ".join(words for words, *_ in PHRASES))
+COMMON = (
+    FILLERS | VERBS | TALK | NEGATIONS | QUESTION_WORDS | GOVERNING | {*re.findall(r"[^\W\d_]+", _PHRASES)}
+)
 """Words that mean something in a command or in every sentence."""
 
 
