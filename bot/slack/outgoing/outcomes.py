@@ -65,6 +65,7 @@ class PostOutcome(Enum):
     HIDDEN = "not everyone can see it in the service"
     PUBLICITY_UNREAD = "the service doesn't tell who can see it"
     AUDIENCE_UNREAD = "Slack doesn't tell who reads the channel"
+    DELAYED = "Slack limits posts or can't be reached"
     FAILED = "refused"
     UNCONFIRMED = "not confirmed"
 
@@ -78,6 +79,7 @@ NOT_ANNOUNCED = {
     PostOutcome.AUDIENCE_UNREAD: (
         "I can't see who's in this channel. Invite me with `/invite @Issue Bot` to post here"
     ),
+    PostOutcome.DELAYED: "Slack isn't taking posts right now. Try again in a minute",
     PostOutcome.FAILED: "Slack rejected the post. Check who can post in this channel",
     PostOutcome.UNCONFIRMED: "Slack didn't confirm the post. Check the channel before you try again",
 }
@@ -91,4 +93,6 @@ def not_posted(why: PostOutcome) -> str:
             return "Slack didn't confirm the post. Check the channel before you share this again."
         case PostOutcome.PUBLICITY_UNREAD:
             return "I couldn't check whether the project is public, so I didn't post this. Share it later."
+        case PostOutcome.DELAYED:
+            return "Slack isn't taking posts right now, so I didn't post this. Share it in a minute."
     return f"I didn't post this because {NOT_ANNOUNCED[why]}."

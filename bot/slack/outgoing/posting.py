@@ -330,6 +330,8 @@ async def publicly(
             return (PostOutcome.YES if status == HTTPStatus.OK else PostOutcome.FAILED), None
         case Unconfirmed():
             return PostOutcome.UNCONFIRMED, None
+        case Delayed():
+            return PostOutcome.DELAYED, None
     return PostOutcome.FAILED, None
 
 
