@@ -190,8 +190,8 @@ class Claims:
     def _claim(
         self, key: str, repeats_after: timedelta | None, by: Owner | None, connection: Connection
     ) -> Claim:
-        mine = {"state": State.HELD, "holder": self.processes.name, "by": by and by.name}
-        if connection.scalar(self.adding, {"key": key, **mine}):
+        holding = {"state": State.HELD, "holder": self.processes.name, "by": by and by.name}
+        if connection.scalar(self.adding, {"key": key, **holding}):
             return Claim(key, won=True)
 
         now = connection.execute(self.processes.clock).scalar_one()
@@ -201,23 +201,34 @@ class Claims:
         if row is None:  # it was freed in the meantime
             return self._claim(key, repeats_after, by, connection)
 
-        is_held, is_done = row.state == State.HELD, row.state == State.DONE
-        abandoned = row.holder == self.processes.name and self._in_use[key] == 1  # only this request uses it
-        if is_held and not (row.crashed or abandoned):
-            return Claim(key, won=False)
-
-        unknown = is_held or (repeats_after is None and not is_done)
-        lapsed = repeats_after is not None and row.at <= now - repeats_after
-        if not (unknown or lapsed):
-            return Claim(key, won=False, done=True)
-
-        tried_at = row.at if unknown else None
-        tried_by = Owner.named(row.by) if tried_at and row.by else None
-        if tried_by:
-            mine["by"] = row.by
-        connection.execute(update(JobRow).where(JobRow.key == key).values(at=tried_at or now, **mine))
-        by_this_clock = tried_at and datetime.now(UTC) - (now - tried_at)
-        return Claim(key, won=True, tried_at=by_this_clock, tried_by=tried_by)
+        lost_here = row.holder == self.processes.name and self._in_use[key] == 1  # only this request uses it
+        age, taking = now - row.at, update(JobRow).where(JobRow.key == key).values(holding)
+        match _state_for_next(row.state, age, repeats_after, holder_lost=row.crashed or lost_here):
+            case State.HELD:
+                return Claim(key, won=False)
+            case State.DONE:
+                return Claim(key, won=False, done=True)
+            case State.UNKNOWN:
+                tried_by = Owner.named(row.by) if row.by else None
+                connection.execute(taking.values(by=row.by or holding["by"]))
+                return Claim(key, won=True, tried_at=datetime.now(UTC) - age, tried_by=tried_by)
+            case _:
+                connection.execute(taking.values(at=now))
+                return Claim(key, won=True)
 
     def _held_here(self, key: str) -> ColumnElement[bool]:
         return and_(JobRow.key == key, JobRow.holder == self.processes.name)
+
+
+def _state_for_next(
+    state: str, age: timedelta, repeats_after: timedelta | None, *, holder_lost: bool
+) -> State | None:
+    """The state of a stored key to the next request that claims it; None if that is free to do the work.
+
+    `age` is the time since the work was done or an attempt began; `holder_lost` is for a key that is held.
+    """
+    if state == State.HELD:
+        return State.UNKNOWN if holder_lost else State.HELD
+    if repeats_after is None:
+        return State.DONE if state == State.DONE else State.UNKNOWN
+    return None if age >= repeats_after else State.DONE
