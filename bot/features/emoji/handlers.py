@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import structlog
 
@@ -23,6 +24,7 @@ from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.interaction import Destination, Event
 from bot.slack.workspaces.slack_errors import SLACK_FAILED, why
 from bot.store.channels import Channel
+from bot.store.claims import Claim
 
 SCOPE = "reactions:read"
 NAME = re.compile(r":?([^\s:<>]{1,100}):?(?::skin-tone-\d:)?")
@@ -41,6 +43,14 @@ class IssueUnconfirmed(UserError):
         "one, choose “More actions › Create an issue” on the message."
     )
     who: str
+
+
+class _CreatedBy(NamedTuple):
+    """A reaction's issue, the person whose attempt created it, and the files of that attempt."""
+
+    author: Reply
+    made: Created
+    batch: Batch
 
 
 class EmojiHandlers:
@@ -136,30 +146,15 @@ class EmojiHandlers:
             if recorded and not claim.tried_at:
                 return
 
+            number = recorded[-1].issue_id if recorded else None
             message: JSON | None = None
             try:
                 message = await _message(reply, source)
-                number, made, batch = recorded[-1].issue_id if recorded else None, None, new_batch(None)
-                author, tried_at = reply.of(claim.tried_by or reply.owner), claim.tried_at
-
-                if author.owner != reply.owner and tried_at:
-                    made = await self._others(author, source, message, tried_at, number)
-                    if made is None:
-                        await store.claims.attempt_as(claim, reply.owner)
-                        author, tried_at = reply, None
-                elif number:
-                    made = await self._recorded(reply, number)
-
-                if made is None:
-                    made, batch = await self._created(reply, source, message, tried_at)
+                author, made, batch = await self._earlier_or_new(reply, source, message, claim, number)
             except NotLinked:
                 raise
             except BotError as error:
-                job, why = None, reply.wording.sentence(error)
-                if not (recorded or isinstance(error, OutcomeUnknown | IssueUnconfirmed)):
-                    job = await self.jobs.save_message(reply, message) if message else None
-                    why = f"I didn't create an issue. {why}"
-                await reply.privately_or_later(views.not_created(why, job))
+                await self._report(reply, error, message, number)
                 raise
 
             try:  # the issue exists: nobody may create it again, whatever fails from here on
@@ -168,6 +163,33 @@ class EmojiHandlers:
                 await announce(self.parts, thread, made, batch, followed=True, tried_at=claim.tried_at)
             except Exception:
                 log.exception("issue not announced", action="emoji.not_announced", issue=made.issue.id)
+
+    async def _earlier_or_new(
+        self, reply: Reply, source: Source, message: JSON, claim: Claim, number: int | None
+    ) -> _CreatedBy:
+        """The issue of an earlier attempt, whose `number` is known if it was recorded, or else a new one.
+
+        An own attempt that wasn't recorded is looked up by `IssueCreator`. Raises BotError.
+        """
+        tried_by, tried_at = claim.tried_by, claim.tried_at
+        if tried_by and tried_at and tried_by != reply.owner:
+            author = reply.of(tried_by)
+            if theirs := await self._others(author, source, message, tried_at, number):
+                return _CreatedBy(author, theirs, new_batch(None))
+            await self.parts.store.claims.attempt_as(claim, reply.owner)
+            return await self._created(reply, source, message, None)
+
+        if number:
+            return _CreatedBy(reply, await self._recorded(reply, number), new_batch(None))
+        return await self._created(reply, source, message, tried_at)
+
+    async def _report(self, reply: Reply, error: BotError, message: JSON | None, number: int | None) -> None:
+        """Say why there is no issue, with the form for the message, or else what couldn't be checked."""
+        why, job = reply.wording.sentence(error), None
+        if number is None and not isinstance(error, OutcomeUnknown | IssueUnconfirmed):
+            why = f"I didn't create an issue. {why}"
+            job = await self.jobs.save_message(reply, message) if message else None
+        await reply.privately_or_later(views.not_created(why, job))
 
     async def _others(
         self, author: Reply, source: Source, message: JSON, since: datetime, number: int | None
@@ -195,7 +217,7 @@ class EmojiHandlers:
 
     async def _created(
         self, reply: Reply, source: Source, message: JSON, tried_at: datetime | None
-    ) -> tuple[Created, Batch]:
+    ) -> _CreatedBy:
         """Create an issue like the message shortcut. Raises BotError if there is no issue."""
         draft, channel = await self._draft(reply, source, message)
         batch = new_batch(tried_at)
@@ -210,7 +232,7 @@ class EmojiHandlers:
             upload=lambda session: self.files.upload(session, batch),
             announced=True,
         )
-        return made, batch
+        return _CreatedBy(reply, made, batch)
 
     async def _draft(self, reply: Reply, source: Source, message: JSON) -> tuple[Draft, Channel]:
         channel = Channel(reply.owner.team_id, source.channel_id)
