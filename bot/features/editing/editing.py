@@ -275,8 +275,7 @@ class Editing:
         errors of `Issues.update`.
         """
         async with self.access.accounts.reading(owner) as session:
-            parts: Collection[Part] = [*edit.parts, "statuses"] if edit.step else edit.parts
-            editable = await self._editable(session, number, edit, parts)
+            editable = await self._editable(session, number, edit, edit.parts)
             everything, errors = await editable.target_values(edit, session, self.access.people)
             await self._check_holder(session, editable.issue, edit.holder)
         if errors:

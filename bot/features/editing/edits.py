@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from enum import StrEnum
 
+from bot.access.catalog import Part
 from bot.features.issues.fields import CHANGEABLE, FIELDS, Draft
 from bot.store.owner import Owner
 
@@ -26,6 +27,10 @@ class Edit(Draft):
     guessed: frozenset[str] = frozenset()
     step: StatusTransition | None = None
     holder: Owner | str = ""
+
+    @property
+    def parts(self) -> frozenset[Part]:
+        return super().parts | (frozenset[Part]({"statuses"}) if self.step else frozenset())
 
     def without(self, names: Collection[str]) -> "Edit":
         """The same without these fields, by their names in the form."""

@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from bot.sandbox.tracker.defaults import IN_PROGRESS, NEW
 from bot.sandbox.tracker.server import Tracker
+from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of, until_so
@@ -51,3 +53,16 @@ async def test_what_failed_can_be_tried_again(wired: Person, wire: Wire) -> None
 
     assert (first.done_ratio, second.done_ratio) == (50, 50)
     assert text_of(answer).count("•") == 1
+
+
+async def test_work_on_several_issues_is_started(office: Office, ana: Person) -> None:
+    first, second = office.public_issue(), office.public_issue(1)
+    first.status_id = second.status_id = NEW
+    for text in (f"start {first.id} and {second.id}", f"{first.id}, {second.id} start"):
+        asked = await ana.ask(f"/issue {text}")
+        assert "Change both" in text_of(asked)
+
+    answer = await ana.after(ana.press(asked, "Change both"))
+
+    assert (first.status_id, second.status_id) == (IN_PROGRESS, IN_PROGRESS)
+    assert text_of(answer).count("In progress") == len((first, second))
