@@ -35,13 +35,15 @@ DOING = "Adding the comment in {service}…"
 
 class CommentMetadata(Metadata):
     """Of the form: the `issue`, unless it is chosen there; the job `files` of the message that is added;
-    `after` as in `Comment`; and whether the user was asked to check if the comment is there (`checked`).
+    `after` as in `Comment`; whether the user was asked to check if the comment is there (`checked`); and
+    whether what they typed tells that it's `private`.
     """
 
     issue: Number | None = None
     files: str | None = None
     after: Number | None = None
     checked: bool = False
+    private: bool = False
 
 
 class CommentHandlers:
@@ -119,12 +121,14 @@ class CommentHandlers:
     async def open_form(
         self, reply: Reply, number: int | None, text: str = "", *, private: bool = False
     ) -> None:
-        """Open the form; if the text may be `private` and the user can't write private notes, it says so."""
+        """Open the form; what may be `private` is, unless the user chooses otherwise or can't write private
+        notes, which the form says.
+        """
         reply.fallback = open_buttons(number, reply.wording) if number else None
         await reply.open(loading(views.TITLE))
         typed = await rich_input.prefilled(text, reply.wording.text_format) if text else None
-        metadata = CommentMetadata(issue=number, place=reply.place.as_json())
-        await self._show(reply, metadata, typed, private=private)
+        metadata = CommentMetadata(issue=number, private=private, place=reply.place.as_json())
+        await self._show(reply, metadata, typed)
 
     async def _show(
         self,
@@ -134,7 +138,6 @@ class CommentHandlers:
         *,
         number: int | None = None,
         warning: str | None = None,
-        private: bool = False,
     ) -> None:
         """Show the form for its issue, or to choose one, with `number` chosen at first."""
         target: comments.Target | None = None
@@ -143,7 +146,7 @@ class CommentHandlers:
                 target = await self.comments.target(reply.owner, number)
             except IssueNotFound as error:
                 metadata, warning = metadata.model_copy(update={"issue": None}), reply.wording.sentence(error)
-        if private and target and not target.private_notes:
+        if metadata.private and target and not target.private_notes:
             warning = views.PUBLIC.format(service=reply.wording.service)
         view = views.comment_form(
             target,
@@ -151,6 +154,7 @@ class CommentHandlers:
             text,
             metadata.dump(),
             fixed=metadata.issue is not None,
+            private=metadata.private,
             files=await self.jobs.form_field(reply, metadata.files),
             warning=warning,
         )

@@ -53,19 +53,21 @@ def comment_form(
     metadata: str,
     *,
     fixed: bool,
+    private: bool = False,
     files: Sequence[Block] = (),
     warning: str | None = None,
 ) -> JSON:
     """The form for a comment on an issue: the one of `target`, if `fixed`, or else one that is chosen in it.
 
-    `text` is a rich text block; `warning` is what was wrong before.
+    `text` is a rich text block; `private` checks the box of a private note; `warning` is what was wrong
+    before.
     """
     blocks: list[Block] = [_issue(target, wording, fixed=fixed)]
     written = forms.formatted_text("comment", text, placeholder="Write a comment")
     blocks.append(forms.field("comment", "Comment", written, optional=False))
     blocks += files
     if target and target.private_notes:
-        box = forms.checkbox("private", "Only for people who can see private notes", checked=False)
+        box = forms.checkbox("private", "Only for people who can see private notes", checked=private)
         blocks.append(forms.field("private", "Private note", box))
     view = forms.form("comment.add", TITLE, blocks, submit="Add comment", metadata=metadata)
     return forms.warned(view, warning) if warning else view

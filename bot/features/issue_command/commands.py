@@ -335,9 +335,9 @@ def _comment(text: str, base_url: str | None) -> OnIssues | None:
     comment, about = as_typed(typed.get("rest", "")).strip(), as_typed(typed.get("issue", ""))
     if asks(text.strip()[: row[1].start("rest")] if without_question(comment) else text):
         raise Question(as_typed(text))
-    if not about or (typed.get("act") and is_several(f"{about} {comment}")):
-        return OnIssues(Act.COMMENT, text=f"{about} {comment}".strip())
     act = Act.MAYBE_PRIVATE if typed.get("private") or _PRIVATE.search(comment) else Act.COMMENT
+    if not about or (typed.get("act") and is_several(f"{about} {comment}")):
+        return OnIssues(act, text=f"{about} {comment}".strip())
     return OnIssues(act, _number(about), comment)
 
 

@@ -101,7 +101,7 @@ class IssueCommand:
             case Act.COMMENT:
                 await self.comments.comment(reply, number or None, text)
             case Act.MAYBE_PRIVATE:
-                await self.comments.open_form(reply, number, text, private=True)
+                await self.comments.open_form(reply, number or None, text, private=True)
             case Act.FOLLOW:
                 await self.follows.follow(reply, number)
             case Act.UNFOLLOW:

@@ -80,9 +80,13 @@ async def test_what_may_be_private_is_written_in_the_form(
         await ana.close(form)
     assert len(notes(office)) == before
 
-    form = await ana.form_after(ana.command(f"/issue {NUMBER} comment (private) secret"), "Comment")
-    await ana.after(ana.submit(form, {"Private note": True}))
-    assert notes(office)[-1].is_private
+    for typed in ("comment (private) secret", "private note secret"):
+        form = await ana.form_after(ana.command(f"/issue {NUMBER} {typed}"), "Comment")
+        await ana.after(ana.submit(form, {}))
+        assert notes(office)[-1].is_private
+    form = await ana.form_after(ana.command(f"/issue {NUMBER} private note now for all"), "Comment")
+    await ana.after(ana.submit(form, {"Private note": False}))
+    assert not notes(office)[-1].is_private
 
     await linked_ben.command(f"/issue {NUMBER} comment (private) secret")
     assert "doesn't let you write private notes" in text_of(await linked_ben.form("Comment"))
@@ -95,7 +99,7 @@ async def test_what_may_be_private_is_written_in_the_form(
     )
     for typed in public:
         await ana.ask(f"/issue {NUMBER} comment {typed}")
-    assert len(notes(office)) == before + 1 + len(public)
+    assert len(notes(office)) == before + 3 + len(public)
 
 
 async def test_a_comment_is_added_as_it_is_written(office: Office, ana: Person, linked_ben: Person) -> None:
