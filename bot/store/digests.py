@@ -172,7 +172,8 @@ class StoredDigests:
         return await self._database.write(work)
 
     async def get(self, team_id: str, digest_id: int) -> Digest | None:
-        digests = await self._found(sa.and_(DigestRow.team_id == team_id, DigestRow.id == digest_id))
+        number = sa.literal(digest_id, sa.BigInteger)  # users can type one that no digest has
+        digests = await self._found(sa.and_(DigestRow.team_id == team_id, DigestRow.id == number))
         return digests[0] if digests else None
 
     async def in_channel(self, team_id: str, channel_id: str) -> tuple[Digest, ...]:

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bot.store.digests import Pause, Start
@@ -26,6 +27,13 @@ async def test_add_confirms_the_new_digests_settings(office: Office, ana: Person
     assert (await stored(office)).owner == Owner(None, TEAM, ana.user_id)
     first = datetime.fromtimestamp(int(re.findall(r"<!date\^(\d+)", said)[0]), ZoneInfo("Europe/Madrid"))
     assert f"{first:%H:%M}" == AT
+
+
+async def test_a_number_beyond_all_digests_names_none(tmp_path: Path, url: str) -> None:
+    async with Office(tmp_path, database_url=url).opened("ana") as office:
+        ana = Person(office, ANA.user_id)
+        for act in ("remove", "now"):
+            assert "There's no digest 3000000000 here" in text_of(await ana.ask(f"/digest {act} 3000000000"))
 
 
 async def test_channel_members_see_its_digests_even_unlinked(ana: Person, ben: Person) -> None:
