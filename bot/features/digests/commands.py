@@ -108,6 +108,7 @@ _END = re.compile(r"(?is)(?:^|\s)((?:(?:until|till|for|to|through)\s|[0-9]+ (?:d
 _ASKS = shapes("what|what's|whats|which|when|who|how|is|are {rest?}")
 _TWICE = re.compile(r"\b(?:twice|two times) (?:daily|(?:a|per|each|every) day)\b", re.IGNORECASE)
 _ALL = re.compile(r"\b(?:all|every|each)(?: the)? projects?\b", re.IGNORECASE)
+_MOVED = re.compile(r"(?:make|move|set) (?:it|this)(?: to)? (.+?)(?: instead(?: of .+)?)?", re.IGNORECASE)
 _SCHEDULE_LIKE = frozenset({"each", "monthly", "morning", "mornings", "yearly"})
 
 
@@ -155,6 +156,8 @@ def _request(parsed: Parsed, problems: list[UserError], asker: Owner) -> DigestR
         return _add(rest, problems, asker)
     if command == "me":
         return _personal(rest, problems)
+    if not (problems or parsed.options) and (moved := _MOVED.fullmatch(parsed.plain)):
+        return _on_digest("change", Parsed(words(f"to {moved[1]}"), {}))
     if command not in _KNOWN and _schedule_at(parsed.words, mistyped=False) < len(parsed.words):
         return _add(parsed, problems, asker)
 

@@ -197,4 +197,7 @@ def _unchangeable(what: str, number: int) -> UserError:
 def _about(parsed: Parsed, number: int) -> Parsed:
     """The same without the issue's number."""
     at = next(n for n, word in enumerate(parsed.words) if values.issue_number(word.text) == number)
-    return parsed.without(at, 1)
+    ends = parsed.words[at].source.endswith(",")
+    before = [replace(word, source=f"{word.source},") for word in parsed.words[:at][-1:] if ends]
+    parsed = parsed.without(at, 1)
+    return replace(parsed, words=(*parsed.words[: at - len(before)], *before, *parsed.words[at:]))

@@ -29,7 +29,7 @@ from bot.spelling import word_meant
 OPTIONS = ("project", "template", SUBJECT.key, *FIELDS, CUSTOM_FIELD)
 NOUNS_OF_SEVERAL = ("issues", "tickets", "bugs", "tasks")
 MAX_AT_ONCE = 10
-TOGETHER = frozenset(("both", "all", "them"))  # filler after several issues
+TOGETHER = frozenset(("are", "both", "all", "them"))  # filler after several issues
 QUOTES = '"“”„'
 
 

@@ -82,11 +82,12 @@ Meant = RoutedCommand | Nothing | Wordless | Talk | Unclear | OfThread | IssueOf
 LOG, ON, IT = "log|time|track|book|spent", "on|for|to|in|issue", "it|this|that"
 CHANGE = (
     "close|closed|done|resolve|resolved|reopen|assign|unassign|follow|unfollow|mute|unmute|watch|unwatch|mark|move|give|take|"
-    "raise|lower|delete|remove|set|comment|attach|start|begin"
+    "raise|lower|delete|remove|set|comment|attach|start|begin|bump|rename|put|reassign|hand"
 )
 SHOW, OF_ISSUE = "show|view|open|edit|change|update", "me|on|for|the|issue|ticket|bug"
 ACCOUNT = "help|whoami|link|unlink|login|logout|connect|disconnect"
 TO_ISSUE = ("issue", "{act} {issue} {rest}")
+OF_FIELD = ("issue", "{issue} {act} {field} {to}")
 TIMED = rf"(?:#?[0-9]{{1,12}}|<?https?://[^\s>]{{1,2000}}>?|{DURATION}|{LONG})[:,]?(?:\s.*|\Z)"
 THING = "{before?} when=daily|weekly|hourly|live?"
 STATES = URGENT | {"high", "low", "normal", "private", "public", "done", "due", "mine"}
@@ -132,10 +133,12 @@ _TABLE = CommandTable[Row](
     ("{plain} act=timelog|tracker {rest?}", ("{act}", "{rest}")),
     ("how much|many {logged}", ("timelog", "{all}")),
     ("how much|many hours|time did|have i {rest}", ("timelog", "{all}")),
+    ("how much did|have i work|worked|log|book {rest?}", ("timelog", "{all}")),
     ("change|update my|today's|yesterday's|last {logged}", ("timelog", "{all}")),
     ("what did|have i {logged}", ("timelog", "{all}")),
     ("who|delete|edit|undo|remove {logged}", ("timelog", "{all}")),
-    (f"i? {LOG}|worked|logged time? {ON}? {ON}? {{timed}}", ("timelog", "{timed}")),
+    (f"i? {LOG}|worked|logged time|me? {ON}? {ON}? {{timed}}", ("timelog", "{timed}")),
+    ("start|stop|begin|pause the|a? timer|clock {rest?}", ("timelog", "{all}")),
     ("i did|put {duration} {rest}", ("timelog", "{duration} {rest}")),
     (f"{LOG} time?", ("timelog", "")),
     (f"{LOG} edit", ("timelog", "edit")),
@@ -143,6 +146,13 @@ _TABLE = CommandTable[Row](
     ("{issue} {rest?}", ("issue", "{all}")),
     (f"{{plain}} act={CHANGE}|{SHOW} {OF_ISSUE}? {OF_ISSUE}? {{issue}} {{rest?}}", TO_ISSUE),
     ("start|begin work|working on? issue? {issue} {rest?}", ("issue", "start {issue} {rest}")),
+    ("i'll act=take|grab issue? {issue} {rest?}", TO_ISSUE),
+    ("act=assign|unassign {who} to|from issue? {issue}", ("issue", "{issue} {act} {who}")),
+    ("act=set|change|update|move|clear|remove the? {field} of|on|for|from issue? {issue} {to?}", OF_FIELD),
+    ("keep me posted|updated|informed on|about issue? {issue}", ("issue", "follow {issue}")),
+    ("stop following|watching issue? {issue}", ("issue", "unfollow {issue}")),
+    ("stop sending|telling|notifying|pinging me {about} issue? {issue}", ("issue", "mute {issue}")),
+    ("who|who's is? on issue? {issue}", ("issue", "{issue}")),
     (f"{{plain}} act=note {OF_ISSUE} {OF_ISSUE}? {{issue}} {{rest?}}", TO_ISSUE),
     ("{plain} act=note {hash} {rest?}", ("issue", "{act} {hash} {rest}")),
     ("act=template|templates {rest?}", ("issue", "{act} {rest}")),
@@ -154,6 +164,7 @@ _TABLE = CommandTable[Row](
     ("list|show templates", ("issue", "templates")),
     ("list|show {rest?}", ("issues", "{rest}")),
     (f"{{stated}} {NEW_ISSUE}", ("issue", "new")),
+    ("what can you do {help?}", ("tracker", "help")),
     ("{search}", ("issues", "{all}")),
     (f"{EACH} {{those}}", ("issue", "{all}")),
     ("add|remove {who} watcher|watchers to|from|on? issue? {issue}", ("issue", "{all}")),
@@ -161,6 +172,7 @@ _TABLE = CommandTable[Row](
     ("act=stop|pause|resume|remove|delete|preview|change|edit my digest", ("digest", "me {act}")),
     ("act=stop|pause|resume|remove|delete|preview|change|edit {digest}", ("digest", "{act} {digest}")),
     ("send|message|dm|remind|tell|give {sent}", ("digest", "me {when}")),
+    ("can|could? you? please? post {posted}", ("digest", "")),
     ("act=projects|settings {few?}", ("tracker", "{act} {few}")),
     ("act=project|default|user {few}", ("tracker", "{act} {few}")),
     ("who's {name}", ("tracker", "who is {name}")),
@@ -172,22 +184,27 @@ _TABLE = CommandTable[Row](
     ),
     ("turn|switch|stop on|off? the|my|all? notifications|notices on|off?", ("tracker", "notify")),
     (f"act={ACCOUNT} my? account|me?", ("tracker", "{act}")),
-    ("log|sign in|out|off", ("tracker", "{all}")),
+    ("log|sign me? in|out|off", ("tracker", "{all}")),
     ("my settings|account", ("tracker", "{all}")),
-    ("hi|hello|hey", ("tracker", "help")),
+    ("hi|hello|hey|there there|all|everyone?", ("tracker", "help")),
     ("{account}", ("tracker", "{all}")),
-    ("what can you do", ("tracker", "help")),
     account=r"(?:i|we)\s(?:don['’]?t\s)?have\s(?:no|an|any)\saccount\b.*",
     logged=r"(?:.*\s)?(?:log|logged|entry)(?![^\s.!?]).*",
     timed=TIMED,
     those=THOSE,
     who=r"\S.*?",
+    field=r"(?:due(?:\sdate)?|deadline|priority|prio|status|assignee|owner|category|version|milestone|type|"
+    r"start\sdate|estimate|subject|title)(?!\S)",
+    to=r"(?:to|as)\s.*",
+    about=r"(?:\S+\s+){0,3}?(?:about|for|of|on)(?!\S)",
+    help=r"(?:for|with)(?![^\s.,!?]).*",
     plain=r"(?=\S)",  # the first word isn't a label, as in `issue: …`
     stated=r"(?=[^?]*\Z)",
     hash=r"#[0-9]{1,12}[:,]?(?!\S)",
     topics=r"(?:(?:all|assigned|assignments|comments|changes|on|off|and)(?:[\s,]+|\Z))+",
     digest=r"(?:.*\s)?digests?(?![^\s.!?]).*",
     sent=rf"(?:me|my)\s(?:.*?\s)?(?P<when>{schedules.START}.*)",
+    posted=r"(?:\S+\s+){1,6}?(?:every|each|daily|weekly)(?!\S).*",
     name=r"\S+(?:\s+\S+)?",
     few=r"\S+(?:\s+\S+){0,2}",  # more words are a sentence
 )
@@ -200,11 +217,13 @@ UNDO = "To undo a change, choose “Undo” below its confirmation within ten mi
 _TALK = CommandTable(
     ("thanks|thx|cheers|thank you? a|so|very? lot|much|again|bot?", "You're welcome!"),
     ("thanks|thank you? for {rest}", "You're welcome!"),
+    ("thanks|thank you? you're|you are? the? best|great|awesome|star|hero|rock", "You're welcome!"),
     ("undo|revert that|it|this? please?", UNDO),
     ("that's|this|that is? wrong|incorrect", UNDO),
     ("that's|this|that is? wrong|incorrect i meant {rest}", UNDO),
+    ("that's|this|that is|isn't? not? what i asked|wanted|meant for?", UNDO),
     (
-        "are you a|an? human|bot|robot|real|person|ai",
+        "are you a|an? real? human|bot|robot|real|person|ai",
         "I'm a bot. I work with issues and time in your tracker.",
     ),
 )

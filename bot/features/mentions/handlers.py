@@ -35,6 +35,7 @@ from bot.slack.language.keys import reject_key
 from bot.slack.language.objects import opened
 from bot.slack.language.options import Parsed
 from bot.slack.language.phrases import SELF
+from bot.slack.language.questions import asks
 from bot.slack.language.reading import HalfPhrase, is_search
 from bot.slack.language.tokens import UnclosedQuote, words
 from bot.slack.outgoing.messages import names_of
@@ -209,5 +210,5 @@ async def _with_names(reply: Reply, text: str) -> str:
 def _asks_for_issue(unclear: Unclear) -> bool:
     """Whether a text asks for a new issue without the words that create one."""
     with suppress(UnclosedQuote):
-        return not (unclear.long or is_reply(unclear.subject)) and opened(words(unclear.subject)) is not None
+        return not (unclear.long or asks(unclear.subject)) and opened(words(unclear.subject)) is not None
     return False

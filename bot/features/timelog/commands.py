@@ -70,7 +70,7 @@ SPENDING = frozenset({"i", "i've", "spent", "worked", "logged", "took", "me", "o
 _CALENDAR = f"(?:{'|'.join(sorted(CALENDAR, key=len, reverse=True))})"
 _FEW = r"[^\s#\"“”„‟«»]+(?:\s+[^\s#\"“”„‟«»]+){0,4}?"  # no quotes: what they hold is a comment
 _ASKED = (
-    "how|much|many|hours|time|did|have|i|log|logged|work|worked|spent|my|totals|total|sum|so|far|what|show|me|the|on|in|"
+    "how|much|many|hours|time|did|do|done|have|i|log|logged|work|worked|spent|my|totals|total|sum|so|far|what|show|me|the|on|in|"
     "for|during|of|entries|list"
 )
 _TIMES = rf"today|yesterday|(?:last|past)\s+[0-9]+|(?:this|last|past)|(?:day|week|month|year)s?|{_CALENDAR}"
@@ -85,7 +85,8 @@ _ABOUT = CommandTable[EditLast | Help | str](
     ("who|show {rest?} {issue}", "others"),
     ("{totals}", "totals"),
     ("{others}", "others"),
-    ("start|stop|begin|pause the|a? timer|working? on|for? {issue?}", "timer"),
+    ("who {rest}", "others"),
+    ("start|stop|begin|pause the|a? timer|clock|working? on|for? {issue?}", "timer"),
     its=rf"(?:.*\s)?(?:entry|one|time|hours)(?![^\s.,!?])|{DURATION}",
     last=r"last.*|(?:(?:last|my|the|it|entry|time|one|latest|that)(?:\s+|\Z))+",
     entry=r"(?:.*\s)?(?:entry|entries|(?:my|today['’]s|yesterday['’]s) hours)(?![^\s.,!?]).*",

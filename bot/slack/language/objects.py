@@ -9,7 +9,8 @@ from bot.slack.language.tokens import Atom, Word
 
 GENERAL = ("new", "create", "add")
 _ASKING = (
-    "can|could|i'd|i? you|i|we? want|need|like? to? open|report|file|raise|submit|make|start|need a|an new?"
+    "can|could|i'd|i? you|i|we? want|need|like? to? open|report|file|raise|submit|make|start|log|need "
+    "a|an new?"
 )
 NEW_ISSUE = f"{_ASKING} issue|ticket|bug|task here?"
 """A row for what asks for a new issue without saying which."""
@@ -27,7 +28,10 @@ _THINGS = (
 )
 _KINDS = "private|internal|confidential|public|personal|daily|weekly|hourly|live|half"
 _BARE = r"(?=\s*(?:$|[.!?])|\s+(?:please|here|now|from|for\s+(?:me|it|this|that|the)\b))"
-_ISSUE = re.compile(rf"{BEFORE}(?:issue|ticket)\b(?!\s+(?:#?[0-9]|template)|{_BARE})", re.IGNORECASE)
+_ISSUE = re.compile(
+    rf"{BEFORE}(?:(?:issue|ticket)\b(?!\s+(?:#?[0-9]|template)|{_BARE})|sub-?task\s+(?:of|for|under)\s)",
+    re.IGNORECASE,
+)
 _OTHER = re.compile(
     rf"(?-i:{BEFORE}(?:(?:{_KINDS})\s+)?(?:an?\s+)?{_THINGS}(?!:\S))|"  # `a private comment`
     rf"(?:{BEFORE}|(?:an?|another|the|my|our)\s+(?:\S+\s+){{1,2}}){_THINGS}"
@@ -52,7 +56,10 @@ def is_subject(text: str) -> bool:
     return _ISSUE.match(text) is not None or not (_OTHER.match(text) or _TO_ONE.search(text))
 
 
-_ASKED = "please|pls? i|we? open|report|file|raise|submit|make|log|create|add|need|want"
+_ASKED = (
+    "can|could|would? you|i|we? please|pls? i|we? "
+    "open|report|file|raise|submit|make|log|create|add|need|want|have|got"
+)
 _TYPES = "bug|bug:|task|task:|feature|feature:"
 _KIND = f"issue|issue:|ticket|ticket:|{_TYPES}"
 _OPENED = CommandTable(

@@ -28,10 +28,12 @@ AGO, UNTOUCHED = "created:<{span}", "updated:<{span}"
 PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     # Due dates
     ("overdue|late", "status:open due:<today", SEARCH),
+    ("overdue|late in? here", "status:open due:<today", SEARCH),
     ("not done by|before due|deadline date?", "status:open due:<today", SEARCH),
     ("past due", "status:open due:<today", SEARCH),
     ("overdue|late for|by|since? more|longer|over? than? {span}", "status:open due:<{span}", SEARCH),
     ("due soon", "due:7d", SEARCH),
+    ("i have|need to finish|do|deliver|complete {dates}", "to:me due:{dates}", SEARCH),
     ("no|without|missing a|the|any? due|deadline date?", "due:none", SEARCH),
     ("due|deadline date? missing|unset", "due:none", SEARCH),
     ("~with|no|without an|any? estimate|estimates|estimation", "cannot:estimate", SEARCH),
@@ -151,6 +153,8 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("start|begin work|working? on? it|this? now|please?", "step:start", CHANGE),
     ("move|transfer it|this? to the? {project}", "cannot:project", CHANGE),
     ("move|transfer it|this? to the? project {value}", "cannot:project", CHANGE),
+    ("move|put it|this? in|into|to {status}", "status:{status}", CHANGE),
+    ("move|put it|this? in|into|to {version}", "version:{version}", CHANGE),
     ("mark|move|set|put|back it|this? as|to|in|into {value}", "status:{value}", CHANGE),
     ("category is? {category!}", "category:{category}", SEARCH),
     (":{category}", "category:{category}", NEW),
@@ -161,7 +165,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("in|for|with? category? is? {category} category?", "category:{category}", SEARCH),
     ("not|isn't|aren't|except|excluding|without in|for? {category}", "category:!{category}", SEARCH),
     ("not|isn't|aren't|except|excluding|without in|for? {version}", "version:!{version}", SEARCH),
-    ("in|for? target? version|milestone|release? is? {version}", "version:{version}", SEARCH),
+    ("planned? in|for? target? version|milestone|release? is? {version}", "version:{version}", SEARCH),
     # Projects
     ("in|on|from|across? project? all|any|every projects?", "project:any", SEARCH),
     ("everywhere", "project:any", SEARCH),
@@ -176,7 +180,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("closed|resolved|finished|completed|done|fixed {times}", "status:any closed:{times}", SEARCH),
     ("created|opened|reported|filed|open|old|older for|since? more|longer|over? than? {span}", AGO, SEARCH),
     ("for|since more|longer|over than? {span}", AGO, SEARCH),
-    ("not|no updates|changes|activity for|in {span}", UNTOUCHED, SEARCH),
+    ("not|no update|updates|changes|activity for|in {span}", UNTOUCHED, SEARCH),
     ("not|no|nobody|no-one has? updated|touched|changed|modified for|in {span}", UNTOUCHED, SEARCH),
     ("not updated|touched|changed|modified since {times}", "updated:<{times}", SEARCH),
     ("inactive|untouched|stale for? {span}", UNTOUCHED, SEARCH),
@@ -204,7 +208,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("recently created|opened|added", "sort:created:desc", SEARCH),
     ("most urgent|important first?", "sort:priority:desc", SEARCH),
     # Other fields of an issue
-    ("{percent} done|complete|finished?", "done:{percent}", CHANGE),
+    ("{percent} done|complete|finished|there?", "done:{percent}", CHANGE),
     ("set|change|update progress to? {value}", "done:{value}", CHANGE),
     ("done at|to? {percent}", "done:{percent}", CHANGE),
     ("starts|starting on? {day}", "start:{day}", CHANGE),
@@ -220,6 +224,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("-p|--priority {priority}", "priority:{priority}", NEW),
     ("-a|--assignee {person}", "to:{person}", NEW),
     (",private|confidential", "private:yes", NEW),
+    (":{tracker} under issue|ticket? {number}", "tracker:{tracker} parent:{number}", NEW),
     (":subtask|sub-task|child of|for|under issue|ticket? {number}", "parent:{number}", NEW),
     (",estimate|estimated|est at|is? {hours}", "estimate:{hours}", NEW),
     (",{effort} estimate|estimated", "estimate:{effort}", NEW),
@@ -243,6 +248,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("add|remove watcher {person!}", "cannot:watch", CHANGE),
     ("is? a|the? duplicate of issue? {number}", "cannot:relation", CHANGE),
     ("duplicates|blocks|precedes|follows issue? {number}", "cannot:relation", CHANGE),
+    ("depends on issue? {number}", "cannot:relation", CHANGE),
     ("is? blocked by issue? {number}", "cannot:relation", CHANGE),
     ("is? relates|related|relate|link to issue? {number}", "cannot:relation", CHANGE),
     ("copy|duplicate|clone it|this?", "cannot:copy", CHANGE),
@@ -269,7 +275,7 @@ FILLERS = _words(
     "were was of me please what what's whats everything anything things stuff have i for those these "
     "there has been a an still in do we our us who can you could tell need want any about currently right "
     "now does did ones but at moment to look up team my on or yet working doing from how "
-    "why when where should would & + ,"
+    "why when where should would already thats that's & + ,"
 )
 """Words that mean nothing in a search beside a phrase or at its start."""
 VERBS = _words(

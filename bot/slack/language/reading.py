@@ -144,7 +144,7 @@ class PhraseParser(Marks):
             if at >= len(self.words) or (expected[0] == "{" and self.plain[at] in AND):
                 return None
             if not expected.startswith("{"):
-                ended = self.where == "new" and at > start and self.words[at - 1].source[-1] in ",;"
+                ended = at > start and self.where != "search" and self.words[at - 1].source[-1] in ",;"
                 if self.plain[at] != expected or ended:
                     return None
                 at += 1

@@ -52,6 +52,12 @@ LINK = f"<{URL}/issues/42|#42>"
         ("assign 42 to ana", "issue", "assign 42 to ana"),
         ("follow 42", "issue", "follow 42"),
         ("mark 42 as done", "issue", "mark 42 as done"),
+        ("I'll take 42", "issue", "take 42"),
+        ("assign ana to 42", "issue", "42 assign ana"),
+        ("set the deadline of 42 to friday", "issue", "42 set deadline to friday"),
+        ("set the priority of 42 to high?", "issue", "42 set priority to high?"),
+        ("new subtask of 42: Print it", "issue", "new subtask of 42: Print it"),
+        ("who is on 42?", "issue", "42?"),
         ("attach 42", "issue", "attach 42"),
         ("attach", "issue", "attach"),
         ("template", "issue", "template"),
@@ -88,6 +94,8 @@ LINK = f"<{URL}/issues/42|#42>"
         ("help", "tracker", "help"),
         ("help issues", "issues", "help"),
         ("Hello!", "tracker", "help"),
+        ("hi there", "tracker", "help"),
+        ("what can you do for me?", "tracker", "help"),
         ("whoami", "tracker", "whoami"),
         ("link", "tracker", "link"),
         ("projects", "tracker", "projects"),
@@ -114,6 +122,7 @@ def test_the_first_word_chooses_the_command(text: str, command: str, rest: str) 
         "my login is broken",
         "5m rows crash the export",
         "close the door",
+        "set the priority of 12 and 13 to high",
         "<https://github.example/issues/42> fails",
         "issue: what is this?",
         '"half a quote',
@@ -173,7 +182,17 @@ def test_a_message_may_have_no_words(text: str, found: Meant) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["thanks a lot!", "Thank you", "undo that", "that's wrong, I meant 42", "are you a human?"]
+    "text",
+    [
+        "thanks a lot!",
+        "Thank you",
+        "undo that",
+        "that's wrong, I meant 42",
+        "are you a human?",
+        "that isn't what I asked for",
+        "thanks, you're the best",
+        "are you a real person?",
+    ],
 )
 def test_small_talk_is_neither_an_issue_nor_a_search(text: str) -> None:
     assert isinstance(meant(text, URL, TODAY), Talk)

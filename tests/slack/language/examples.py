@@ -242,6 +242,7 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
             )
         },
         **same(WhoLogged(None), "how much time did Dana spend on web", "what did Ben log today?"),
+        "who hasn't logged any time this week?": WhoLogged(None),
         "who logged time on 12": WhoLogged(12),
         **same(logged("1.25", "debugging"), "from 2pm to 3.15pm on 42 debugging", "42 2-3:15pm debugging"),
         **same(logged("1.5"), "1:30 to 42", "1h30 on 42 for me", "9:00-10:30 on 42"),
@@ -262,6 +263,7 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         "preview": OnDigest(None),
         "change 3 10am": OnDigest(DigestAction.CHANGE, 3, schedule="10am"),
         "change to 10am": OnDigest(DigestAction.CHANGE, schedule="10am"),
+        **same(OnDigest(DigestAction.CHANGE, schedule="10"), "make it 10 instead of 8", "move it to 10"),
         "take over": OnDigest(DigestAction.TAKE_OWNERSHIP),
         **same(OnDigest(DigestAction.TAKE_OWNERSHIP, 3), "take 3", "takeover #3", "take over 3"),
         # Words before the schedule are the project.
