@@ -179,7 +179,8 @@ class IssueCreator:
         }  # it may be cut
         changes = service_changes(compared, meant.new.custom_fields, issue)
         mention = await self.issues.assignee_to_mention(owner, issue)
-        others = tuple(other for other in alike if other.id != issue.id)
+        family = {issue.id, issue.parent and issue.parent.id}
+        others = tuple(other for other in alike if other.id not in family)
         created = Created(issue, meant.project, changes, "private" in draft.values, mention, others, exposure)
         await self._record(owner, created, source)
         return created

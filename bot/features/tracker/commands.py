@@ -82,7 +82,9 @@ _TABLE = CommandTable(
     ("is it|everything|tracker up|down|working|ok|okay|broken|slow", Act.HEALTH),
     ("{accountless}", Act.NO_ACCOUNT),
     ("{language}", Act.LANGUAGE),
+    ("{noisy}", Act.SHOW_NOTICES),
     accountless=r"(?:i|we)\s.*(?:no|don['’]?t have|need|without)\s(?:(?:an?|any)\s)?(?:\S+\s)?account\b.*",
+    noisy=r"(?:.*\s)?(?:pings?|noisy|too\s(?:many|much)\s(?:messages|notifications|pings))(?![^\s.,!?]).*",
     language=r"(?:.*\s)?(?:language|locale|english|german|french|spanish)(?![^\s.,!?]).*",
 )
 _ALONE = {Act.UNLINK: "unlink", Act.LOGOUT: "logout", Act.WHOAMI: "whoami", Act.HELP: "help"}

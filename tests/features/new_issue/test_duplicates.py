@@ -31,6 +31,19 @@ async def test_shows_similar_open_issues_as_the_subject_is_typed(office: Office,
     assert len([c for c in office.workspace.calls if c.method == "views.update"]) == 2
 
 
+async def test_a_parent_is_no_duplicate(office: Office, ana: Person) -> None:
+    there = with_subject(office, 1)
+    subject = f"{there.subject} twice"
+
+    await ana.ask(f"/issue new {subject} project:webshop")
+    office.newest_issue().subject = "Something else"
+    await ana.ask(f"/issue new {subject} project:webshop parent:{there.id}")
+
+    alone, below = [m for m in await ana.messages() if m["ephemeral"] and "Created" in m["text"]]
+    assert LEADS in text_of(alone)
+    assert LEADS not in text_of(below)
+
+
 async def test_another_project_searches_again_and_keeps_fields(office: Office, ana: Person) -> None:
     with_subject(office, 2)
     await ana.command("/issue new project:webshop priority:urgent to:me due:2030-01-01")
