@@ -84,6 +84,11 @@ async def test_what_may_be_private_is_written_in_the_form(
         form = await ana.form_after(ana.command(f"/issue {NUMBER} {typed}"), "Comment")
         await ana.after(ana.submit(form, {}))
         assert notes(office)[-1].is_private
+    form = await ana.form_after(ana.command(f"/issue comment {NUMBER}, 13 (private) secret"), "Comment")
+    await ana.choose(form, "Issue", f"#{NUMBER}")
+    form = await ana.form("Comment", lambda view: "Private note" in labels_of(view))
+    await ana.after(ana.submit(form, {}))
+    assert notes(office)[-1].is_private
     form = await ana.form_after(ana.command(f"/issue {NUMBER} private note now for all"), "Comment")
     await ana.after(ana.submit(form, {"Private note": False}))
     assert not notes(office)[-1].is_private
@@ -99,7 +104,7 @@ async def test_what_may_be_private_is_written_in_the_form(
     )
     for typed in public:
         await ana.ask(f"/issue {NUMBER} comment {typed}")
-    assert len(notes(office)) == before + 3 + len(public)
+    assert len(notes(office)) == before + 4 + len(public)
 
 
 async def test_a_comment_is_added_as_it_is_written(office: Office, ana: Person, linked_ben: Person) -> None:
