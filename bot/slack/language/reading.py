@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby, pairwise, product
 from typing import get_args
@@ -218,8 +218,7 @@ def needs(words: Sequence[Word], where: Where) -> frozenset[str]:
     table, kinds = TABLES[where], set[str]()
     before, _ = _front(words) if where == "new" else ((), words)
     words = (*before, *words[-TAIL:]) if where == "new" else words[:MAX_WORDS]
-    separates = (plain(one) in SEPARATORS or one.source[-1:] in ",;" for one in words)
-    separated = where != "new" or bool(before) or any(separates)
+    separated = where != "new" or bool(before) or any(map(_separates, words))
 
     unexplained = False
     for word in words:
@@ -359,59 +358,60 @@ def _front(words: Sequence[Word]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     closes = ("]", "]:", ")", "):") if words and words[0].source.startswith(("[", "(")) else (":",)
     for n, word in enumerate(words[:FRONT]):
         if not word.quoted and (word.source.endswith(closes) or (n and word.source in DASHES)):
-            first = tuple(map(_bare, words[: n + 1]))
+            first = tuple(word.bare for word in words[: n + 1])
             return tuple(one for one in first if one.text and one.text not in DASHES), tuple(words[n + 1 :])
     return (), tuple(words)
 
 
-def _bare(word: Word) -> Word:
-    """Return the word without the brackets and the colon of a phrase before a subject."""
-    if not word.is_plain:
-        return word
-    text = word.source.strip("[]():")
-    return Word((Atom(text),), text)
-
-
 def _without_end(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
+    """The text with the phrases at its end as options."""
     words = parsed.words
     if is_question(words):
         return parsed
-    comma = [one.source[-1:] in (",", ";") or plain(one) in SEPARATORS for one in words]
-    leads = [n for n in range(1, len(words)) if comma[n - 1] or plain(words[n]) in TABLES["new"].first]
-    if not leads:
+    separated = [False, *map(_separates, words)]
+    begins = (n for n in range(1, len(words)) if separated[n] or plain(words[n]) in TABLES["new"].first)
+    if (first := next(begins, None)) is None:
         return parsed
-    reader = PhraseParser("new", words, vocabulary, today)
-    ends: dict[int, Phrase | None] = {len(words): None}
-    following = set[int]()  # where a phrase can be only right after another one
-    for at in range(len(words) - 1, max(0, len(words) - TAIL), -1):
-        governed = not comma[at - 1] and reader.plain[at - 1] in GOVERNING
-        phrase = None if governed else reader.at(at, separated=comma[at - 1])
-        if leads[0] < at and not (phrase or governed) and (phrase := reader.at(at)):
-            following.add(at)
-        if phrase and at + phrase.count in ends and not phrase.options.keys() & parsed.options.keys():
-            ends[at] = phrase
-        elif reader.plain[at] in (*SEPARATORS, *TALK) and at + 1 in ends and at + 1 < len(words):
-            ends[at] = None
 
-    start = at = min(ends.keys() - following)
-    phrases = []
-    while at < len(words):
-        one = ends[at]
-        phrases += [one] if one else []
-        at += one.count if one else 1
+    reader = PhraseParser("new", words, vocabulary, today)
+    tails = _tails(reader, separated, first, parsed.options.keys())
+    start = min(tails)
+    phrases = tails[start]
     if all(one.weak for one in phrases):
         return parsed
-    kept = [*words[: start - 1], without_comma(words[start - 1])]
+    kept = [*words[: start - 1], words[start - 1].without_comma]
     return _with(parsed, kept, phrases)
 
 
-def without_comma(word: Word) -> Word:
-    """The word without the comma that separates it from phrases."""
-    *atoms, last = word.atoms
-    if last.quoted or last.user or not last.text.endswith((",", ";")) or last.text in (",", ";"):
-        return word
-    atoms.append(replace(last, text=last.text[:-1]))
-    return Word(tuple(atoms), word.source[:-1])
+def _tails(
+    reader: PhraseParser, separated: Sequence[bool], first: int, typed: Collection[str]
+) -> Mapping[int, tuple[Phrase, ...]]:
+    """Where a subject may end, and the phrases that all words from there on are.
+
+    `Fix login assign to ben, due friday` may end at 2, before `assign to ben` and `due friday`, at 5, before
+    `due friday`, and at 7. `separated` says which words come after a comma or the like; after the word
+    `first`, a phrase may also follow another one without that. Phrases of the `typed` options stay text.
+    """
+    words, plain = reader.words, reader.plain
+    tails: dict[int, tuple[Phrase, ...]] = {len(words): ()}
+    following = set[int]()  # where a phrase can be only right after another one
+    for at in range(len(words) - 1, max(0, len(words) - TAIL), -1):
+        governed = not separated[at] and plain[at - 1] in GOVERNING
+        phrase = None if governed else reader.at(at, separated=separated[at])
+        if first < at and not (phrase or governed) and (phrase := reader.at(at)):
+            following.add(at)
+
+        end = at + phrase.count if phrase else at
+        if phrase and end in tails and not phrase.options.keys() & typed:
+            tails[at] = (phrase, *tails[end])
+        elif plain[at] in (*SEPARATORS, *TALK) and tails.get(at + 1):
+            tails[at] = tails[at + 1]
+    return {at: phrases for at, phrases in tails.items() if at not in following}
+
+
+def _separates(word: Word) -> bool:
+    """Whether the next word may begin a phrase that needs a comma or the like before it."""
+    return word.source.endswith((",", ";")) or plain(word) in SEPARATORS
 
 
 def change(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:

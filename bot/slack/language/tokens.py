@@ -98,6 +98,22 @@ class Word(Token):
     def quoted(self) -> bool:
         return all(atom.quoted for atom in self.atoms)
 
+    @property
+    def bare(self) -> "Word":
+        """The same without the brackets and the colon of a phrase before a subject."""
+        if not self.is_plain:
+            return self
+        text = self.source.strip("[]():")
+        return Word((Atom(text),), text)
+
+    @property
+    def without_comma(self) -> "Word":
+        """The same without the comma that separates it from phrases."""
+        *atoms, last = self.atoms
+        if last.quoted or last.user or not last.text.endswith((",", ";")) or last.text in (",", ";"):
+            return self
+        return Word((*atoms, Atom(last.text[:-1])), self.source[:-1])
+
 
 def as_typed(text: str) -> str:
     """A command's text as the user typed it, with entities as plain text."""
