@@ -7,7 +7,7 @@ announcement of an issue that is created where a feed would post it becomes the 
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import structlog
@@ -135,7 +135,7 @@ class FeedAnnouncer:
         outcome: JobOutcome = job.later(self.parts.delays.background_retry)
         try:
             posted = await self.parts.platform.posts.post(
-                job, line_post(followed, line), ready, sending=lambda: asdict(line)
+                job, line_post(followed, line), ready, sending=lambda: line.model_dump(mode="json")
             )
             match posted:
                 case outcomes.Posted(ts):

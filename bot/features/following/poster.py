@@ -5,10 +5,11 @@ and comments below them.
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Any
 
+from pydantic import BaseModel
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import ServiceError, UserError
@@ -45,32 +46,40 @@ async def built(
     return deletable(message, poster, profile.first_name, platform.wording.service)
 
 
-@dataclass(frozen=True)
-class ThreadLine:
-    """A line for a thread, or a live feed's post itself, which has a fingerprint. `records` are the columns
-    of `FollowedIssueRow` to store once it is added; for `mark` see `Post`.
+class LineKind(StrEnum):
+    POST = "live"  # a live feed's post itself, which starts the thread
+    QUOTE = "comment"
+    CHANGES = "changes"  # who changed the status or the assignee, below a live feed's post
+    CLOSED = "closed"  # whether the issue was closed or reopened
+
+
+class ThreadLine(BaseModel, frozen=True):
+    """A line for a thread. `records` are the columns of `FollowedIssueRow` to store once it is added; for
+    `mark` see `Post`.
     """
 
+    kind: LineKind
     mark: str
     records: Mapping[str, Any]
 
     @classmethod
-    def saying(cls, about: str, **records: object) -> "ThreadLine":
-        return cls(f"issuebot_{about}:{secrets.token_hex(8)}", records)
+    def saying(cls, kind: LineKind, **records: object) -> "ThreadLine":
+        return cls(kind=kind, mark=f"issuebot_{kind}:{secrets.token_hex(8)}", records=records)
 
     @classmethod
     def posting(cls, followed: Followed, fingerprint: str, **records: object) -> "ThreadLine":
-        """A live feed's post."""
-        mark = f"issuebot_live:{followed.digest_id}:{followed.issue_id}"
-        return cls(mark, {"closed": False, **records, "fingerprint": fingerprint})
+        mark = f"issuebot_{LineKind.POST}:{followed.digest_id}:{followed.issue_id}"
+        records = {"closed": False, **records, "fingerprint": fingerprint}
+        return cls(kind=LineKind.POST, mark=mark, records=records)
 
     @property
-    def is_post(self) -> bool:
-        return "fingerprint" in self.records
+    def quoted(self) -> int | None:
+        """The comment that it quotes."""
+        return self.records["quoted_to"] if self.kind is LineKind.QUOTE else None
 
     def recorded(self, followed: Followed, ts: str) -> Mapping[str, Any]:
         """Return the values to store once it is added, with this `ts`."""
-        place = {"ts": ts, "thread_ts": followed.thread_ts or ts} if self.is_post else {}
+        place = {"ts": ts, "thread_ts": followed.thread_ts or ts} if self.kind is LineKind.POST else {}
         return {**self.records, **place}
 
 
@@ -95,23 +104,29 @@ class ThreadPoster:
         self, job: Job, followed: Followed, line: ThreadLine, snapshot: IssueSnapshot
     ) -> DeliveryOutcome | Later | None:
         """Add a line, or the post itself, unless the channel may not be shown the issue anymore."""
-        quoting = line.records.get("quoted_to")
-        if comment := snapshot.comment(quoting):
-            message = await views.quote(snapshot, comment, self.wording)
-        elif line.is_post:
-            message = await self._built(followed, snapshot)
-        elif "told_to" in line.records:
-            message = views.changes_line(snapshot, followed.told_to)
-        else:
-            message = views.closed_line(snapshot, self.wording)
+        message = await self._line(followed, line, snapshot)
 
         async def ready() -> Message | None:
-            if line.is_post and await self.publicity.meant_private(followed.issue_id):
+            if line.kind is LineKind.POST and await self.publicity.meant_private(followed.issue_id):
                 return None
-            return message if await self._may_show(followed, snapshot, quoting) else None
+            return message if await self._may_show(followed, snapshot, line.quoted) else None
 
         post, now = line_post(followed, line), datetime.now(UTC)
-        return await self.posts.post(job, post, ready, sending=lambda: asdict(line), due_at=now)
+        return await self.posts.post(
+            job, post, ready, sending=lambda: line.model_dump(mode="json"), due_at=now
+        )
+
+    async def _line(self, followed: Followed, line: ThreadLine, snapshot: IssueSnapshot) -> Message | None:
+        match line.kind:
+            case LineKind.POST:
+                return await self._built(followed, snapshot)
+            case LineKind.QUOTE:
+                comment = snapshot.comment(line.quoted)
+                return await views.quote(snapshot, comment, self.wording) if comment else None
+            case LineKind.CHANGES:
+                return views.changes_line(snapshot, followed.told_to)
+            case LineKind.CLOSED:
+                return views.closed_line(snapshot, self.wording)
 
     async def _built(self, followed: Followed, snapshot: IssueSnapshot) -> Message:
         owner = followed.owner

@@ -18,7 +18,7 @@ from bot.access.access import Access
 from bot.features.due_reads import DueReads, OwnerReads, OwnerTurn
 from bot.features.following import views
 from bot.features.following.following import Following, IssueSnapshot, has_changed
-from bot.features.following.poster import ThreadLine, ThreadPoster, line_post
+from bot.features.following.poster import LineKind, ThreadLine, ThreadPoster, line_post
 from bot.service.conventions import PAGE_SIZE
 from bot.service.filters import IssueFilters, Sort, TimeRange
 from bot.service.models import Issue
@@ -141,7 +141,7 @@ class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
         """The same once it is known whether a line that was being added has arrived."""
         if item.job.tried_at is None or not item.job.sending:
             return item
-        line = ThreadLine(**item.job.sending)
+        line = ThreadLine.model_validate(item.job.sending)
         outcome = await self.poster.posts.look_up(item.job, line_post(item.followed, line))
         about = {"issue": item.followed.issue_id, "found": type(outcome).__name__}
         log.info("line looked up", action="follow.looked_up", **about)
@@ -154,7 +154,7 @@ class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
             case outcomes.Unconfirmed():
                 message = views.unconfirmed(item.followed, self.poster.wording)
                 await self.poster.posts.tell(item.owner, message)
-                if line.is_post:
+                if line.kind is LineKind.POST:
                     await self._following.end([item.followed], "post unconfirmed")
                     return Done()
         return await self._added(item, line, outcome.ts if isinstance(outcome, outcomes.Posted) else "")
@@ -235,7 +235,8 @@ class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
             return item
         for comment in snapshot.issue.public_comments or ():
             if comment.id > (item.followed.quoted_to or 0):
-                outcome = await self._add(item, ThreadLine.saying("comment", quoted_to=comment.id), snapshot)
+                line = ThreadLine.saying(LineKind.QUOTE, quoted_to=comment.id)
+                outcome = await self._add(item, line, snapshot)
                 if not isinstance(outcome, ChangedIssue):
                     return outcome
                 item = outcome
@@ -249,8 +250,10 @@ class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
         changes = snapshot.changes_after(one.told_to) if one.digest_id is not None else []
         if not changes and snapshot.closed == one.closed:
             return item
-        told_to = {"told_to": changes[-1][0].id} if changes else {}
-        line = ThreadLine.saying("followed", closed=snapshot.closed, **told_to)
+        line = ThreadLine.saying(LineKind.CLOSED, closed=snapshot.closed)
+        if changes:
+            told_to = changes[-1][0].id
+            line = ThreadLine.saying(LineKind.CHANGES, closed=snapshot.closed, told_to=told_to)
         return await self._add(item, line, snapshot)
 
     async def _add(self, item: ChangedIssue, line: ThreadLine, snapshot: IssueSnapshot) -> NextStep:
