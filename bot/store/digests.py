@@ -18,13 +18,8 @@ from bot.store.followed import AT_ONCE, feed_end, feed_read_with
 from bot.store.jobs import Jobs, Statement
 from bot.store.notices import Notice, PendingNotice, notify
 from bot.store.owner import Owner
-from bot.store.plans import Plan
+from bot.store.plans import DIGEST, FEED, Plan
 from bot.store.tables import DigestIssueRow, DigestRow, columns_of, from_row
-
-DIGEST = "digest"
-"""The kind of job that posts a digest; its content is a `DigestProgress`."""
-FEED = "feed"
-"""The same of a live feed, which is due every minute."""
 
 
 class Pause(StrEnum):

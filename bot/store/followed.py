@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from bot.store.database import Database
 from bot.store.jobs import OUTCOME_UNKNOWN, Done, Job, Jobs, Statement
 from bot.store.owner import Owner
+from bot.store.plans import DIGEST
 from bot.store.tables import DigestRow, FollowedIssueRow, JobRow, columns_of, from_row
 
 FOLLOWER = "follower"
@@ -39,17 +40,13 @@ class Followed:
     seen_on: datetime | None = None
     fingerprint: str = ""
     closed: bool = False
+    listed: bool = False
     id: int = 0
     direct: bool = False
     quoted_to: int | None = None
     told_to: int = 0
     changed_at: datetime | None = None
     digest_id: int | None = None
-
-    @property
-    def listed(self) -> bool:
-        """Whether a live feed lists it in a post with others."""
-        return self.closed and not self.ts
 
     @property
     def job_key(self) -> str:
@@ -99,10 +96,15 @@ class StoredFollowed:
 
     async def claim_list(self, feed: int, followed: Sequence[Followed]) -> Collection[int]:
         """Add issues that a live feed is about to list in one post; returns those that are its own."""
-        added = [self._adding(replace(one, closed=True)) for one in followed]
+        added = [self._adding(replace(one, listed=True)) for one in followed]
         await self.database.execute(self._dropping_unposted(followed), *added)
         there = await self.in_feeds(followed[0].channel_id, [one.issue_id for one in followed])
         return {one.issue_id for one in there if one.digest_id == feed}
+
+    def list_posted(self, feed: int) -> Statement:
+        """The statement that records that a live feed has posted what it was about to list."""
+        row = FollowedIssueRow
+        return sa.update(row).where(row.digest_id == feed, row.listed).values(closed=True)
 
     async def in_feeds(self, channel_id: str, issues: Collection[int]) -> tuple[Followed, ...]:
         """Return what a channel's live feeds have, at least of these issues, without what a paused one has
@@ -214,7 +216,7 @@ def feed_read_with(digest_id: int, *, paused: bool, **values: object) -> Sequenc
     issues that it hasn't posted.
     """
     its, row = FollowedIssueRow.digest_id == digest_id, FollowedIssueRow
-    unposted = sa.delete(row).where(its, row.ts == "")
+    unposted = sa.delete(row).where(its, _NOT_YET_POSTED)
     return [*([unposted] if paused else []), sa.update(row).where(its).values(values)]
 
 
@@ -228,17 +230,15 @@ _ACTIVE = sa.or_(
     sa.exists().where(DigestRow.id == FollowedIssueRow.digest_id, DigestRow.paused.is_(None)),
 )
 """Matches issues that are followed by themselves, or by a live feed that isn't paused."""
-_FEED_JOB = (
-    sa.literal(f"{FOLLOWED}:")
-    + sa.cast(FollowedIssueRow.digest_id, sa.Text)
-    + "/"
-    + sa.cast(FollowedIssueRow.issue_id, sa.Text)
+_FEED = sa.cast(FollowedIssueRow.digest_id, sa.Text)
+_POSTING_JOB = sa.case(
+    (FollowedIssueRow.listed, sa.literal(f"{DIGEST}:") + _FEED),
+    else_=sa.literal(f"{FOLLOWED}:") + _FEED + "/" + sa.cast(FollowedIssueRow.issue_id, sa.Text),
 )
-_POST_UNKNOWN = sa.exists().where(JobRow.key == _FEED_JOB, OUTCOME_UNKNOWN)
+_POST_UNKNOWN = sa.exists().where(JobRow.key == _POSTING_JOB, OUTCOME_UNKNOWN)
 """Matches issues of live feeds about which a message may have been sent: that is looked up first."""
-_UNPOSTED = sa.and_(
-    FollowedIssueRow.ts == "", FollowedIssueRow.closed.is_(False), sa.not_(_ACTIVE), sa.not_(_POST_UNKNOWN)
-)
+_NOT_YET_POSTED = sa.and_(FollowedIssueRow.ts == "", FollowedIssueRow.closed.is_(False))
+_UNPOSTED = sa.and_(_NOT_YET_POSTED, sa.not_(_ACTIVE), sa.not_(_POST_UNKNOWN))
 """Matches issues that a live feed found and hadn't posted when it was paused."""
 
 

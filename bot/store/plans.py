@@ -21,6 +21,10 @@ KINDS: Mapping[str, DigestKind] = {kind: kind for kind in get_args(DigestKind)}
 STALE_DAYS = 14
 LIVE = "live"
 """Replaces a schedule: each new issue is posted as it's created."""
+DIGEST = "digest"
+"""The kind of job that posts a digest; its content is a `DigestProgress`."""
+FEED = "feed"
+"""The same of a live feed, which is due every minute."""
 FilterKind = Literal["tracker", "priority", "category", "author", "to", "version"]
 FILTER_KINDS: tuple[FilterKind, ...] = get_args(FilterKind)
 Filters = Mapping[FilterKind, tuple[FilterValue, ...]]

@@ -39,11 +39,11 @@ from bot.sandbox.tracker.server import Tracker
 from bot.sandbox.workspace.model import Channel
 from bot.service.client import Client
 from bot.store.database import Database
-from bot.store.digests import DIGEST, Start
+from bot.store.digests import Start
 from bot.store.followed import FOLLOWER
 from bot.store.notices import Topic
 from bot.store.owner import Owner
-from bot.store.plans import LIVE, Plan
+from bot.store.plans import DIGEST, LIVE, Plan
 from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault

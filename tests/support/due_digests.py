@@ -13,8 +13,9 @@ from bot.sandbox.workspace.model import Channel, Message
 from bot.service.client import Client
 from bot.store.channels import Channel as Place
 from bot.store.claims import State
-from bot.store.digests import DIGEST, Digest
+from bot.store.digests import Digest
 from bot.store.owner import Owner
+from bot.store.plans import DIGEST
 from bot.store.tables import JobRow
 from tests.support.bot_process import Apart
 from tests.support.digesting import requested_plan

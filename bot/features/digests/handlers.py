@@ -33,9 +33,9 @@ from bot.slack.surfaces.forms import MAX_LISTED, FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, FormSubmission, SlashCommand
 from bot.slack.workspaces.slack_errors import SLACK_FAILED
 from bot.spelling import squashed
-from bot.store.digests import DIGEST, FEED, Digest
+from bot.store.digests import Digest
 from bot.store.notices import NOTICE
-from bot.store.plans import Plan
+from bot.store.plans import DIGEST, FEED, Plan
 
 
 class DigestHandlers:

@@ -273,7 +273,9 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             attempts += 1
             if time.monotonic() - latest.read_at > self.access.timings.fresh:
                 latest, instead = await self._read_again(run, latest)
-            if instead or (attempts > 1 and await self._is_over(run)):
+            # An overlapping feed may post what a paused one was about to list.
+            may_be_over = attempts > 1 or run.digest.plan.live
+            if instead or (may_be_over and await self._is_over(run)):
                 return None
             return message(run.edition(latest, self._clock.now()), self._wording)
 

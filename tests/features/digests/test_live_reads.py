@@ -255,7 +255,7 @@ async def test_overlapping_feeds_of_a_channel_post_a_new_issue_once(
 
 
 @pytest.mark.usefixtures("url")
-@pytest.mark.parametrize("batches", [(1,), (6, 5)])
+@pytest.mark.parametrize("batches", [(1,), (6, 5), (11,)])
 async def test_what_a_paused_feed_had_found_is_posted_by_an_overlapping_one(
     digests: Digests, batches: tuple[int, ...]
 ) -> None:
@@ -283,21 +283,24 @@ async def test_what_a_paused_feed_had_found_is_posted_by_an_overlapping_one(
 
 
 @pytest.mark.usefixtures("url")
+@pytest.mark.parametrize("number", [1, 11])
+@pytest.mark.parametrize("fault", [None, "lose the answer"])
 async def test_what_a_paused_feed_may_have_posted_is_not_posted_by_an_overlapping_one(
-    digests: Digests,
+    digests: Digests, number: int, fault: str | None
 ) -> None:
     payments = add_subproject(digests, "Payments")
     digests.report("Older", payments, priority_id=URGENT)
     await add_feed(digests, "webshop live subprojects:yes")
     await digests.add("general", "payments", schedule="live", filters={"priority": ("urgent",)})
-    digests.wire.faults = [("chat.postMessage", "lose the answer")]
+    digests.wire.faults = [("chat.postMessage", fault)] if fault else []
     digests.wire.lasting = {"conversations.history": "500 before it"}
-    issue = digests.report("It rings twice", payments)
+    issues = [digests.report(f"Alarm {n}", payments) for n in range(number)]
     await minute(digests)
     await digests.person.ask("/digest pause 1")
     assert len(posts(digests)) == 1
 
-    change(digests, issue, priority_id=URGENT)
+    for issue in issues:
+        change(digests, issue, priority_id=URGENT)
     await minute(digests)
     digests.wire.lasting = {}
     for _ in range(2):

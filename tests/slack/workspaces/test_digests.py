@@ -12,8 +12,9 @@ from bot.sandbox.tracker.data import Issue, free_id, put
 from bot.sandbox.tracker.defaults import BUG, HIGH, NEW
 from bot.sandbox.tracker.server import Tracker
 from bot.store.channels import Channel
-from bot.store.digests import DIGEST, Digest
+from bot.store.digests import Digest
 from bot.store.owner import Owner
+from bot.store.plans import DIGEST
 from bot.store.tables import JobRow
 from bot.store.vault import Vault
 from bot.timings import Timings
