@@ -11,6 +11,7 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -51,8 +52,12 @@ class ReportedChanges(NamedTuple):
     names: Names
 
 
-News = tuple[list[Issue], datetime | None]
-"""Rows of a list that several digests share, and the time of the last one."""
+class Rows(NamedTuple):
+    """Rows of a list, and up `to` when they happened; `more` if there may be others."""
+
+    issues: list[Issue]
+    to: datetime | None
+    more: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,17 +115,17 @@ class DigestReader:
             else:
                 listing.append(replace(digest, plan=replace(digest.plan, project=state.name)))
 
-        news = await self._news(listing)
+        shared = await self._shared_rows(listing)
         for digest in listing:
-            content = await self._content(digest, covered[digest.id], news.get(digest.id))
+            content = await self._content(digest, covered[digest.id], shared.get(digest.id))
             if isinstance(content, Content) and not digest.direct:
                 content = replace(content, read_at=read_at)
             contents[digest.id] = content
         return contents
 
-    async def _news(self, digests: Sequence[Digest]) -> Mapping[int, News]:
+    async def _shared_rows(self, digests: Sequence[Digest]) -> Mapping[int, Rows]:
         """What is read for several digests together, by the digest's ID."""
-        news: dict[int, News] = {}
+        shared: dict[int, Rows] = {}
         feeds: dict[int, list[Digest]] = defaultdict(list)
         opened = []
         for digest in digests:
@@ -130,64 +135,69 @@ class DigestReader:
                 opened.append(digest)
 
         for together in feeds.values():
-            news |= dict.fromkeys((feed.id for feed in together), await self._updated(together))
+            shared |= dict.fromkeys((feed.id for feed in together), await self._updated(together))
         if opened:
-            news |= dict.fromkeys((digest.id for digest in opened), await self._new_issues(opened))
-        return news
+            shared |= dict.fromkeys((digest.id for digest in opened), await self._new_issues(opened))
+        return shared
 
     async def _content(
-        self,
-        digest: Digest,
-        covered: Mapping[int, datetime],
-        news: News | None,
-        *,
-        again: bool = False,
+        self, digest: Digest, covered: Mapping[int, datetime], shared: Rows | None
     ) -> Content | Pause:
-        """What one digest lists, of the `news` or else of what it reads, or why its filters don't work.
-
-        One of several servers may refuse everything for a while, so a refused query is read `again`.
-        """
-        plan, more, (rows, reached) = digest.plan, False, news or ([], None)
-        is_listed = partial(self._is_listed, digest, covered)
+        """What one digest lists, of the `shared` rows or else of its own, or why its filters don't work."""
+        plan, is_listed = digest.plan, partial(self._is_listed, digest, covered)
         filters = plans.filters_of(plan, self.now, since(digest.covered_to))
         try:
-            if news is None:
-                latest = replace(filters, sort=plans.LATEST[plan.kind])
-                rows, more = await self._first_rows(latest, is_listed)
-                reached = max(plans.times_of(plan.kind, rows).values(), default=None)
-            candidates = listed = await self._may_show(digest, [row for row in rows if is_listed(row)])
-            if news and listed and plan.custom_fields:
+            read = shared or await self._own_rows(plan, filters, is_listed)
+            candidates = await self._may_show(digest, [row for row in read.issues if is_listed(row)])
+            listed = candidates
+            if shared and plan.custom_fields and candidates:
                 having = {row.id async for row in self._every(filters)}
-                listed = [row for row in listed if row.id in having]
+                listed = [row for row in candidates if row.id in having]
         except Refused:
             if not plan.custom_fields:
                 raise
             return Pause.FILTER
 
+        more = read.more
         if plan.query and (listed or not plan.live):
-            try:
-                listed, cut = await rows_in_query(self.client, self.session, plan, listed)
-            except (Forbidden, NotFound):
-                return Pause.QUERY if again else await self._content(digest, covered, news, again=True)
-            more = more or cut
+            in_query = await self._in_query(plan, listed)
+            if in_query is None:
+                return Pause.QUERY
+            listed, more = in_query[0], more or in_query[1]
 
-        listed.sort(key=lambda row: (plans.ORDER[plan.kind](row), row.id))
-        left_out = {row.id for row in rows if self._was_left_out(digest, row)}
-        if not more:
-            left_out |= {row.id for row in candidates} - {row.id for row in listed}
+        filtered_out = () if more else {row.id for row in candidates} - {row.id for row in listed}
         return Content(
             project=plan.project,
-            issues=tuple(listed),
+            issues=tuple(sorted(listed, key=lambda row: (plans.ORDER[plan.kind](row), row.id))),
             more=more,
             # Not past now: an issue dated in the future would make all others until then look old.
             # Unread issues are covered as well, although the next read overlaps this one.
             coverage=Coverage(
-                covered_to=reached and min(reached, self.now) + (OVERLAP + SECOND if more else NOTHING),
+                covered_to=read.to and min(read.to, self.now) + (OVERLAP + SECOND if more else NOTHING),
                 covered=plans.times_of(plan.kind, listed),
-                left_out={row.id: _state(row) for row in rows if row.id in left_out},
+                left_out=self._left_out(digest, read.issues, filtered_out),
             ),
-            updated=tuple(rows) if plan.live else (),
+            updated=tuple(read.issues) if plan.live else (),
         )
+
+    async def _own_rows(self, plan: Plan, filters: IssueFilters, is_listed: Callable[[Issue], bool]) -> Rows:
+        rows, more = await self._first_rows(replace(filters, sort=plans.LATEST[plan.kind]), is_listed)
+        return Rows(rows, max(plans.times_of(plan.kind, rows).values(), default=None), more)
+
+    async def _in_query(self, plan: Plan, rows: Sequence[Issue]) -> tuple[list[Issue], bool] | None:
+        """As `rows_in_query`; None if the saved query can't be read.
+
+        One of several servers may refuse everything for a while, so a refused query is read twice.
+        """
+        for _ in range(2):
+            with suppress(Forbidden, NotFound):
+                return await rows_in_query(self.client, self.session, plan, rows)
+        return None
+
+    def _left_out(self, digest: Digest, rows: list[Issue], filtered_out: Collection[int]) -> dict[int, str]:
+        """The rows that custom fields or a saved query leave out, now or before; see `DigestProgress`."""
+        left_out = (row for row in rows if row.id in filtered_out or self._was_left_out(digest, row))
+        return {row.id: _state(row) for row in left_out}
 
     def _is_listed(self, digest: Digest, covered: Mapping[int, datetime], row: Issue) -> bool:
         """Whether a digest lists an issue, as far as its row tells."""
@@ -323,7 +333,7 @@ class DigestReader:
     def _every(self, filters: IssueFilters) -> AsyncIterator[Issue]:
         return self.client.iter_issues(self.session.key, filters)
 
-    async def _updated(self, feeds: Sequence[Digest]) -> News:
+    async def _updated(self, feeds: Sequence[Digest]) -> Rows:
         """The issues of these feeds' project that changed lately, and when the last one did: by one request,
         unless more than PAGE of them changed.
         """
@@ -335,9 +345,9 @@ class DigestReader:
         rows = [_without_description(row) for row in page.items]
         if page.total_count > len(rows):
             rows = [_without_description(row) async for row in self._every(filters)]
-        return rows, max((row.updated_on for row in rows if row.updated_on), default=None)
+        return Rows(rows, max((row.updated_on for row in rows if row.updated_on), default=None))
 
-    async def _new_issues(self, digests: Sequence[Digest]) -> News:
+    async def _new_issues(self, digests: Sequence[Digest]) -> Rows:
         """The issues that may be new, and when the newest one was opened."""
         numbers = sorted({digest.plan.project_id for digest in digests})
         together = plans.filters_together(numbers[0] if len(numbers) == 1 else None, digests)
@@ -354,7 +364,7 @@ class DigestReader:
             rows = []
             for filters in lists:
                 rows += [_without_description(row) async for row in self._every(filters)]
-        return rows, newest
+        return Rows(rows, newest)
 
     async def _may_show(self, digest: Digest, rows: list[Issue]) -> list[Issue]:
         """The rows without those of subprojects that aren't public."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from types import MappingProxyType
 
 import structlog
@@ -117,6 +118,15 @@ class _Waiter:
     def end(self) -> None:
         if not self.answer.done():
             self.answer.set_result(self.result)
+
+
+@dataclass
+class _Posting:
+    """What the latest attempt to post a run shows, or what becomes of the run `instead`."""
+
+    content: Content
+    instead: JobOutcome | None = None
+    attempts: int = 0
 
 
 class DigestRuns(DueReads[DigestRun, Content | Pause]):
@@ -262,39 +272,41 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         if isinstance(content, Pause):
             return await self._stop([item], content)
         run = await self._renamed(item, content)
-        instead: JobOutcome | None = self._if_nothing(run, content)
-        if instead:
-            return instead
+        if nothing := self._if_nothing(run, content):
+            return nothing
 
-        latest, attempts = content, 0
-
-        async def ready() -> Message | None:
-            nonlocal latest, instead, attempts
-            attempts += 1
-            if time.monotonic() - latest.read_at > self.access.timings.fresh:
-                latest, instead = await self._read_again(run, latest)
-            # An overlapping feed may post what a paused one was about to list.
-            may_be_over = attempts > 1 or run.digest.plan.live
-            if instead or (may_be_over and await self._is_over(run)):
-                return None
-            return message(run.edition(latest, self._clock.now()), self._wording)
-
+        posting = _Posting(content)
         with telemetry.DIGESTS_WAITING.track_inprogress():
             outcome = await self._posts.post(
-                run.job, run.post, ready, sending=lambda: run.sending(latest), due_at=run.due_at
+                run.job,
+                run.post,
+                partial(self._next_message, run, posting),
+                sending=lambda: run.sending(posting.content),
+                due_at=run.due_at,
             )
-        if instead:
-            return instead
+        if posting.instead:
+            return posting.instead
         match outcome:
             case Later():
                 return outcome
             case outcomes.Posted():
-                outcome_name = "too_large" if latest.too_large else ""
-                return self._finished(run, RunResult.SENT, latest.coverage, outcome_name)
+                outcome_name = "too_large" if posting.content.too_large else ""
+                return self._finished(run, RunResult.SENT, posting.content.coverage, outcome_name)
             case outcomes.PostRefused(status):
                 return await self._stop([run], CLOSED[status])
         self._record(run, RunResult.DROPPED)
         return Done()
+
+    async def _next_message(self, run: DigestRun, posting: _Posting) -> Message | None:
+        """The message of the next attempt to post it; None if it must not be posted."""
+        posting.attempts += 1
+        if time.monotonic() - posting.content.read_at > self.access.timings.fresh:
+            posting.content, posting.instead = await self._read_again(run, posting.content)
+        # An overlapping feed may post what a paused one was about to list.
+        may_be_over = posting.attempts > 1 or run.digest.plan.live
+        if posting.instead or (may_be_over and await self._is_over(run)):
+            return None
+        return message(run.edition(posting.content, self._clock.now()), self._wording)
 
     def _if_nothing(self, run: DigestRun, content: Content) -> Again | None:
         """What becomes of a run that has nothing to post."""
