@@ -1,6 +1,7 @@
 """Links under concurrency, and their encryption; more about that: `tests/hostile/test_storage.py`."""
 
 import asyncio
+import re
 
 from pydantic import SecretStr
 
@@ -8,7 +9,8 @@ from bot.store.database import Database
 from bot.store.links import Refusals
 from bot.store.owner import Owner
 from bot.store.store import Store
-from bot.store.vault import Rotation, Vault
+from bot.store.tables import Table
+from bot.store.vault import ENCRYPTED, Rotation, Vault
 
 KEY = SecretStr("0123456789abcdef0123456789abcdef01234567")
 NEWER = SecretStr("76543210fedcba9876543210fedcba9876543210")
@@ -65,3 +67,10 @@ async def test_rotation_reencrypts_every_key_and_can_resume(database: Database) 
         link = await after.links.get(owner)
         assert link is not None
         assert link.key == KEY
+
+
+def test_every_encrypted_column_is_rotated() -> None:
+    columns = [column for table in Table.metadata.tables.values() for column in table.columns]
+    secret = re.compile("encrypted|sending|token$")
+
+    assert {column for column in columns if secret.search(column.name)} == set(ENCRYPTED)
