@@ -63,7 +63,7 @@ class DigestMetadata(Metadata):
     """Of all forms: the digest that it changes, if any, and its project.
 
     `replace`: the result replaces the list that the form was opened from. `owner` is the digest's owner whom
-    the form names, and `shown` is what `forms.shown_in` marked. The others are what the fields that another
+    the form names, and `initial` is what `forms.shown_in` marked. The others are what the fields that another
     kind of schedule hides contained.
     """
 

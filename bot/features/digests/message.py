@@ -39,7 +39,7 @@ from bot.store.plans import DigestKind, Group, Plan
 NAME_LENGTH, ROW_SUBJECT_LENGTH, FACTS_LENGTH = 80, 150, 300
 MAX_ROWS = 40  # the most blocks for group names and rows
 ROWS_LENGTH = 11_000  # the most characters for them
-BLOCK_WEIGHT = 100  # what a block counts in addition to its text (see `blocks.ALL`)
+BLOCK_WEIGHT = 100  # what a block counts in addition to its text (see `blocks.MESSAGE_LENGTH`)
 LATE_AFTER = timedelta(minutes=15)  # how late a digest has to be to say so
 BARS = "▁▂▃▄▅▆▇█"
 UNITS = {"daily": "day", "hourly": "hour", "weekly": "week"}

@@ -50,10 +50,10 @@ class Notice(BaseModel, frozen=True):
 
 
 class AssigneeProgress(BaseModel):
-    """All changes up to `since` are found, by the service's clock; None before the first read. `seen` has the
-    issues that were found after it, with their last updates. `verified_at` is when the key was verified last.
-    `pages` is how many pages of changes after `since` were read, if more are left, and `latest` the last
-    change on them.
+    """All changes up to `since` are found, by the service's clock; None before the first read. After it,
+    `known_updates` has the issues that were found, with their last updates. `verified_at` is when the key was
+    verified last. `pages` is how many pages of changes after `since` were read, if more are left, and
+    `latest` the last change on them.
     """
 
     since: datetime | None = None

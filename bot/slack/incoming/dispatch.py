@@ -1,6 +1,6 @@
-"""The path of every payload, once Bolt has found its workspace's token:
+"""The path of every payload, once it is parsed and Bolt has found its workspace's token:
 
-    read → find the handler → claim → acknowledge → run → reply
+    find the handler → claim → acknowledge → run → reply
 
 A middleware that handles everything itself; Bolt's listeners aren't used. Errors, metrics, logs and "still
 working" notices are handled here and nowhere else.
