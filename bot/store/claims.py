@@ -223,10 +223,7 @@ class Claims:
 def _state_for_next(
     state: str, age: timedelta, repeats_after: timedelta | None, *, holder_lost: bool
 ) -> State | None:
-    """The state of a stored key to the next request that claims it; None if that is free to do the work.
-
-    `age` is the time since the work was done or an attempt began; `holder_lost` is for a key that is held.
-    """
+    """The state of a stored key to the next request; None if it's free. `age` is that of `JobRow.at`."""
     if state == State.HELD:
         return State.UNKNOWN if holder_lost else State.HELD
     if repeats_after is None:

@@ -185,11 +185,8 @@ class DigestReader:
         return Rows(rows, max(plans.times_of(plan.kind, rows).values(), default=None), more)
 
     async def _in_query(self, plan: Plan, rows: Sequence[Issue]) -> tuple[list[Issue], bool] | None:
-        """As `rows_in_query`; None if the saved query can't be read.
-
-        One of several servers may refuse everything for a while, so a refused query is read twice.
-        """
-        for _ in range(2):
+        """As `rows_in_query`; None if the saved query can't be read."""
+        for _ in range(2):  # one of several servers may refuse everything for a while
             with suppress(Forbidden, NotFound):
                 return await rows_in_query(self.client, self.session, plan, rows)
         return None

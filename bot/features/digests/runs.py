@@ -276,13 +276,10 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             return nothing
 
         posting = _Posting(content)
+        ready = partial(self._next_message, run, posting)
         with telemetry.DIGESTS_WAITING.track_inprogress():
             outcome = await self._posts.post(
-                run.job,
-                run.post,
-                partial(self._next_message, run, posting),
-                sending=lambda: run.sending(posting.content),
-                due_at=run.due_at,
+                run.job, run.post, ready, sending=lambda: run.sending(posting.content), due_at=run.due_at
             )
         if posting.instead:
             return posting.instead

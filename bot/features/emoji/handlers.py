@@ -2,7 +2,6 @@
 
 import re
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 import structlog
 
@@ -43,14 +42,6 @@ class IssueUnconfirmed(UserError):
         "one, choose “More actions › Create an issue” on the message."
     )
     who: str
-
-
-class _CreatedBy(NamedTuple):
-    """A reaction's issue, the person whose attempt created it, and the files of that attempt."""
-
-    author: Reply
-    made: Created
-    batch: Batch
 
 
 class EmojiHandlers:
@@ -166,22 +157,21 @@ class EmojiHandlers:
 
     async def _earlier_or_new(
         self, reply: Reply, source: Source, message: JSON, claim: Claim, number: int | None
-    ) -> _CreatedBy:
-        """The issue of an earlier attempt, whose `number` is known if it was recorded, or else a new one.
-
-        An own attempt that wasn't recorded is looked up by `IssueCreator`. Raises BotError.
+    ) -> tuple[Reply, Created, Batch]:
+        """The issue of an earlier attempt, by `number` if it was recorded, or else a new one; whose attempt
+        created it, and its files. `IssueCreator` looks up the person's own attempt. Raises BotError.
         """
         tried_by, tried_at = claim.tried_by, claim.tried_at
         if tried_by and tried_at and tried_by != reply.owner:
             author = reply.of(tried_by)
             if theirs := await self._others(author, source, message, tried_at, number):
-                return _CreatedBy(author, theirs, new_batch(None))
+                return author, theirs, new_batch(None)
             await self.parts.store.claims.attempt_as(claim, reply.owner)
-            return await self._created(reply, source, message, None)
+            return reply, *await self._created(reply, source, message, None)
 
         if number:
-            return _CreatedBy(reply, await self._recorded(reply, number), new_batch(None))
-        return await self._created(reply, source, message, tried_at)
+            return reply, await self._recorded(reply, number), new_batch(None)
+        return reply, *await self._created(reply, source, message, tried_at)
 
     async def _report(self, reply: Reply, error: BotError, message: JSON | None, number: int | None) -> None:
         """Say why there is no issue, with the form for the message, or else what couldn't be checked."""
@@ -200,8 +190,8 @@ class EmojiHandlers:
         try:
             if number:
                 return await self._recorded(author, number)
-            draft, channel = await self._draft(author, source, message)
-            return await self.creator.find(author.owner, draft, channel, since, source)
+            draft = await self._draft(author, message)
+            return await self.creator.find(author.owner, draft, author.own_channel, since, source)
         except BotError as error:
             log.warning("attempt not looked up", action="emoji.not_looked_up", error=type(error).__name__)
             raise IssueUnconfirmed((await author.profile()).name) from error
@@ -217,30 +207,29 @@ class EmojiHandlers:
 
     async def _created(
         self, reply: Reply, source: Source, message: JSON, tried_at: datetime | None
-    ) -> _CreatedBy:
+    ) -> tuple[Created, Batch]:
         """Create an issue like the message shortcut. Raises BotError if there is no issue."""
-        draft, channel = await self._draft(reply, source, message)
+        draft = await self._draft(reply, message)
         batch = new_batch(tried_at)
         if message.get("files"):
             await self.jobs.fill(reply, batch, (await self.jobs.from_message(reply, message)).files)
         made = await self.creator.create(
             reply.owner,
             draft,
-            channel,
+            reply.own_channel,
             tried_at,
             source=source,
             upload=lambda session: self.files.upload(session, batch),
             announced=True,
         )
-        return _CreatedBy(reply, made, batch)
+        return made, batch
 
-    async def _draft(self, reply: Reply, source: Source, message: JSON) -> tuple[Draft, Channel]:
-        channel = Channel(reply.owner.team_id, source.channel_id)
-        project = await self.parts.store.channels.default_project(channel)
+    async def _draft(self, reply: Reply, message: JSON) -> Draft:
+        project = await self.parts.store.channels.default_project(reply.own_channel)
         if project is None:
             raise UserError("This channel has no project. Choose one in the form.")
         draft = await draft_from_message(reply, message)
-        return draft.model_copy(update={"project": f"#{project}"}), channel
+        return draft.model_copy(update={"project": f"#{project}"})
 
 
 async def _message(reply: Reply, source: Source) -> JSON:

@@ -72,11 +72,6 @@ class ThreadLine(BaseModel, frozen=True):
         records = {"closed": False, **records, "fingerprint": fingerprint}
         return cls(kind=LineKind.POST, mark=mark, records=records)
 
-    @property
-    def quoted(self) -> int | None:
-        """The comment that it quotes."""
-        return self.records["quoted_to"] if self.kind is LineKind.QUOTE else None
-
     def recorded(self, followed: Followed, ts: str) -> Mapping[str, Any]:
         """Return the values to store once it is added, with this `ts`."""
         place = {"ts": ts, "thread_ts": followed.thread_ts or ts} if self.kind is LineKind.POST else {}
@@ -104,29 +99,27 @@ class ThreadPoster:
         self, job: Job, followed: Followed, line: ThreadLine, snapshot: IssueSnapshot
     ) -> DeliveryOutcome | Later | None:
         """Add a line, or the post itself, unless the channel may not be shown the issue anymore."""
-        message = await self._line(followed, line, snapshot)
+        quoting = line.records.get("quoted_to")
+        match line.kind:
+            case LineKind.QUOTE:
+                comment = snapshot.comment(quoting)
+                message = await views.quote(snapshot, comment, self.wording) if comment else None
+            case LineKind.POST:
+                message = await self._built(followed, snapshot)
+            case LineKind.CHANGES:
+                message = views.changes_line(snapshot, followed.told_to)
+            case LineKind.CLOSED:
+                message = views.closed_line(snapshot, self.wording)
 
         async def ready() -> Message | None:
             if line.kind is LineKind.POST and await self.publicity.meant_private(followed.issue_id):
                 return None
-            return message if await self._may_show(followed, snapshot, line.quoted) else None
+            return message if await self._may_show(followed, snapshot, quoting) else None
 
         post, now = line_post(followed, line), datetime.now(UTC)
         return await self.posts.post(
             job, post, ready, sending=lambda: line.model_dump(mode="json"), due_at=now
         )
-
-    async def _line(self, followed: Followed, line: ThreadLine, snapshot: IssueSnapshot) -> Message | None:
-        match line.kind:
-            case LineKind.POST:
-                return await self._built(followed, snapshot)
-            case LineKind.QUOTE:
-                comment = snapshot.comment(line.quoted)
-                return await views.quote(snapshot, comment, self.wording) if comment else None
-            case LineKind.CHANGES:
-                return views.changes_line(snapshot, followed.told_to)
-            case LineKind.CLOSED:
-                return views.closed_line(snapshot, self.wording)
 
     async def _built(self, followed: Followed, snapshot: IssueSnapshot) -> Message:
         owner = followed.owner

@@ -250,10 +250,9 @@ class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
         changes = snapshot.changes_after(one.told_to) if one.digest_id is not None else []
         if not changes and snapshot.closed == one.closed:
             return item
-        line = ThreadLine.saying(LineKind.CLOSED, closed=snapshot.closed)
-        if changes:
-            told_to = changes[-1][0].id
-            line = ThreadLine.saying(LineKind.CHANGES, closed=snapshot.closed, told_to=told_to)
+        kind = LineKind.CHANGES if changes else LineKind.CLOSED
+        told_to = changes[-1][0].id if changes else one.told_to
+        line = ThreadLine.saying(kind, closed=snapshot.closed, told_to=told_to)
         return await self._add(item, line, snapshot)
 
     async def _add(self, item: ChangedIssue, line: ThreadLine, snapshot: IssueSnapshot) -> NextStep:
