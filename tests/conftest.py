@@ -29,8 +29,8 @@ pytest_plugins = ["tests.support.fixtures", "tests.support.sentence_page", "test
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Returns four more than the number of cores, because many tests mostly wait."""
-    return (os.cpu_count() or 1) + 4
+    """Returns two more than the number of cores, because many tests mostly wait."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_configure() -> None:
