@@ -62,22 +62,23 @@ class Database:
     """The database at `sqlite:///path` or `postgresql://…`.
 
     A PostgreSQL URL may have libpq's options (`sslmode`, `host`, …), as far as asyncpg supports them.
-    `insert` makes a statement with `on_conflict_do_nothing` and `on_conflict_do_update`. `lock_seconds` is
-    the longest a transaction waits for SQLite's write lock, `batch` the number of rows per delete statement.
+    `insert` makes a statement with `on_conflict_do_nothing` and `on_conflict_do_update`. `wait_seconds` is
+    the longest that a transaction waits for SQLite's write lock, or for a connection to PostgreSQL, and
+    `batch` the number of rows per delete statement.
     Raises ValueError for any other URL.
     """
 
-    def __init__(self, url: str, *, lock_seconds: float = 10, batch: int = 1000) -> None:
+    def __init__(self, url: str, *, wait_seconds: float = 10, batch: int = 1000) -> None:
         parsed = _parse(url)
         self._batch = batch
         self.dialect = parsed.get_backend_name()
         self._driver: _Sqlite | Postgresql
         if self.dialect == "sqlite":
-            self._driver = _Sqlite(parsed, lock_seconds)
+            self._driver = _Sqlite(parsed, wait_seconds)
         else:
             from bot.store import postgresql  # noqa: PLC0415 - its driver takes megabytes
 
-            self._driver = postgresql.Postgresql(parsed)
+            self._driver = postgresql.Postgresql(parsed, wait_seconds)
         self.insert = self._driver.insert
 
     async def open(self, on_migration: Callable[[str], object] = lambda _: None) -> None:

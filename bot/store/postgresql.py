@@ -11,19 +11,16 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 T = TypeVar("T")
 
-SECONDS_TO_CONNECT = 10
 SECONDS_PER_STATEMENT = 30
 
 
 class Postgresql:
-    def __init__(self, url: URL) -> None:
+    def __init__(self, url: URL, wait_seconds: float) -> None:
         dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
 
         async def connect() -> asyncpg.Connection:
             try:
-                return await asyncpg.connect(
-                    dsn, timeout=SECONDS_TO_CONNECT, command_timeout=SECONDS_PER_STATEMENT
-                )
+                return await asyncpg.connect(dsn, timeout=wait_seconds, command_timeout=SECONDS_PER_STATEMENT)
             except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
                 raise SQLAlchemyError(str(error) or type(error).__name__) from None
 
@@ -31,7 +28,7 @@ class Postgresql:
             "postgresql+asyncpg://",
             async_creator=connect,
             pool_pre_ping=True,
-            pool_timeout=SECONDS_TO_CONNECT,
+            pool_timeout=wait_seconds,
             hide_parameters=True,
         )
         self.insert = postgresql.insert

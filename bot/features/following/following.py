@@ -12,7 +12,8 @@ import structlog
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.errors import ServiceBroken, UserError
-from bot.features.issues.issues import HISTORY, REPORTED_IN_CHANNELS, IssueNotFound, Issues, assigned_to
+from bot.features.issues.fields import REPORTED_IN_CHANNELS
+from bot.features.issues.issues import HISTORY, IssueNotFound, Issues, assigned_to
 from bot.features.issues.publicity import Exposure, Publicity, exposure_of
 from bot.service.models import Change, Issue, Journal
 from bot.store.followed import Followed

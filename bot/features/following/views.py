@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from bot.features.following.following import IssueSnapshot
 from bot.features.issues import views as issues
 from bot.features.issues.buttons import FollowIssue, IncludeComments, StopFollowing
-from bot.features.issues.issues import SHOWN_IN_POSTS
+from bot.features.issues.fields import SHOWN_IN_POSTS
 from bot.service.models import Change, Issue, Journal, Ref
 from bot.slack.surfaces.blocks import JSON, Block, Message, button_row, menu_option, section
 from bot.slack.text.mrkdwn import day, line, link

@@ -158,6 +158,16 @@ DESCRIPTION = FIELDS["desc"]
 SUBJECT = Field("subject", "Subject", FieldType.TEXT, "subject", "subject", name="subject", always=True)
 CHANGEABLE = {field.key: field for field in (SUBJECT, *FIELDS.values()) if field.answer}
 """The fields of an existing issue that can be changed."""
+SHOWN_IN_POSTS: Mapping[str, Field] = {
+    field.sent: field for key, field in CHANGEABLE.items() if key not in ("parent", "estimate")
+}
+REPORTED_TO_PEOPLE: Mapping[str, Field] = {
+    FIELDS[key].sent: FIELDS[key] for key in ("status", "to", "priority", "due")
+}
+REPORTED_IN_CHANNELS: Mapping[str, Field] = {FIELDS[key].sent: FIELDS[key] for key in ("status", "to")}
+"""The fields by their names in the history: whose changes a followed post shows (not everyone who sees the
+issue can see the others), of which people are notified, and which threads and digests of changes tell.
+"""
 
 
 class Filter(NamedTuple):

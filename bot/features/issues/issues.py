@@ -40,16 +40,6 @@ HISTORY: tuple[IssueDetailInclude, ...] = ("journals",)
 MAX_NUMBERS = 50  # how many issues are read by their numbers
 HALF_MINUTE = Decimal(30) / 3600  # services round hours to minutes or to two places
 ASSIGNEE = FIELDS["to"]
-SHOWN_IN_POSTS: Mapping[str, Field] = {
-    field.sent: field for key, field in CHANGEABLE.items() if key not in ("parent", "estimate")
-}
-REPORTED_TO_PEOPLE: Mapping[str, Field] = {
-    FIELDS[key].sent: FIELDS[key] for key in ("status", "to", "priority", "due")
-}
-REPORTED_IN_CHANNELS: Mapping[str, Field] = {FIELDS[key].sent: FIELDS[key] for key in ("status", "to")}
-"""The fields by their names in the history: whose changes a followed post shows (not everyone who sees the
-issue can see the others), of which people are notified, and which threads and digests of changes tell.
-"""
 LISTED: Mapping[str, Part] = {
     FIELDS["status"].sent: "statuses",
     FIELDS["priority"].sent: "priorities",

@@ -9,8 +9,8 @@ from decimal import Decimal
 
 from bot.features.issues import buttons
 from bot.features.issues.creating import Created
-from bot.features.issues.fields import Field, FieldType, ResolvedValue
-from bot.features.issues.issues import ASSIGNEE, REPORTED_TO_PEOPLE, Names, ServiceChange
+from bot.features.issues.fields import REPORTED_TO_PEOPLE, Field, FieldType, ResolvedValue
+from bot.features.issues.issues import ASSIGNEE, Names, ServiceChange
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Change, Issue, Journal, Ref
 from bot.slack.outgoing.outcomes import PostOutcome, not_posted

@@ -17,8 +17,8 @@ from pydantic import BaseModel
 
 from bot.access.accounts import SECOND, changed_since, changes_end
 from bot.features.due_reads import OwnerReads, OwnerTurn
-from bot.features.issues.fields import FIELDS, Field
-from bot.features.issues.issues import REPORTED_TO_PEOPLE, Names
+from bot.features.issues.fields import FIELDS, REPORTED_TO_PEOPLE, Field
+from bot.features.issues.issues import Names
 from bot.service.conventions import PAGE_SIZE
 from bot.service.models import Change, Issue, Journal, Ref
 from bot.store.jobs import Again, Done, JobOutcome, Statement
