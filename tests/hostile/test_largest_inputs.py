@@ -143,6 +143,7 @@ COMMANDS = {
 @pytest.mark.parametrize("text", COMMANDS.values(), ids=COMMANDS)
 async def test_a_long_command_keeps_nobody_waiting(office: Office, ana: Person, text: str) -> None:
     await nobody_waits(office, lambda: ana.command(text))
+    await close_all(ana)  # some open a form
 
 
 REPEATED = {"bold letters": "*a* ", "mentions": "<@U0BEN0001> ", "numbers": "#1 ", "lines": "• a\n"}
@@ -196,6 +197,7 @@ async def test_a_long_template_keeps_nobody_waiting(office: Office, ana: Person,
     await office.bot.store.templates.put(Owner(None, TEAM, ana.user_id), template)
     lines = filled("".join(f"{text.format(heading)}\n" for heading in headings), COMMAND - 40)
     await nobody_waits(office, lambda: ana.command(f'/issue new x template:"{text}"\n{lines}'))
+    await close_all(ana)
 
 
 async def test_a_form_for_a_long_template_keeps_nobody_waiting(office: Office, ana: Person) -> None:
