@@ -163,7 +163,7 @@ class Dispatch(AsyncMiddleware):
                 return BoltResponse(status=200, body=await reply.acknowledgement.body(self.delays.form) or "")
             case OptionsRequest():
                 options = await self.in_flight.start(self._options(interaction, reply, handler))
-                return BoltResponse(status=200, body={"options": options[:100]})
+                return BoltResponse(status=200, body={"options": options[: forms.MAX_LISTED]})
             case Event(name=name) if name in self.features.retryable_events:
                 settling = self._handle_event(interaction, reply, handler)
                 return BoltResponse(status=200 if await self.in_flight.start(settling) else 503, body="")

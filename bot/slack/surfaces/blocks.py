@@ -18,7 +18,7 @@ Element = JSON
 """Plain dictionaries: validation in slack_sdk's models takes a quarter of the time of `/issues`, and this
 module already guarantees what they check. https://docs.slack.dev/reference/block-kit
 """
-SECTION_LENGTH, FIELD_LENGTH, FALLBACK_LENGTH, VALUE = 3000, 2000, 3900, 2000
+SECTION_LENGTH, FIELD_LENGTH, FALLBACK_LENGTH = 3000, 2000, 3900
 OPTION_LENGTH, OPTION_END_LENGTH = 75, 25
 RICH_TEXT_LENGTH, RICH_LABEL_LENGTH = 3000, 300
 MESSAGE_LENGTH, SHORTEST_SECTION = 13_000, 50
