@@ -6,7 +6,8 @@ A request claims the work's key, does the work, and settles the claim:
     held     settle(DONE)                         → done
              settle(UNKNOWN), or the bot stops    → unknown
              settle(None): the work failed        → free, or unknown as an earlier attempt left it
-             its process crashes                  → held, until the next claim, which takes it over
+             its process crashes                  → held, until the next claim, which takes it over, or
+                                                    unknown, once another process takes jobs
     unknown  claim                                → held; `tried_at` says to look for the work first
     done     claim                                → done: not won
              claim(repeats_after), and that is over → held; until then, unknown counts as done
@@ -166,6 +167,16 @@ class Claims:
     def recording_done(self, key: str) -> Executable:
         """The statement that records a key as done, unless it exists."""
         return self.adding.values(key=key, state=State.DONE)
+
+    def leaving_crashed(self, now: datetime) -> Executable:
+        """The statement that makes unknown what crashed processes hold.
+
+        Who takes a crashed process's job runs it in the same transaction: a moment later that process may
+        look alive (`Processes.dead`), and its job would end as done by somebody else.
+        """
+        held = and_(JobRow.kind.is_(None), JobRow.holder.is_not(None))
+        crashed = and_(held, self.processes.dead(JobRow.holder, now))
+        return update(JobRow).where(crashed).values(state=State.UNKNOWN, holder=None)
 
     async def is_done(self, key: str) -> bool:
         done = select(JobRow.key).where(JobRow.key == key, JobRow.state == State.DONE)

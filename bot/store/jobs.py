@@ -221,12 +221,14 @@ class Jobs:
     async def take(self, kind: str, limit: int) -> Sequence[Job]:
         """Take up to `limit` jobs of a kind that are due or whose process crashed, longest overdue first.
 
-        Each job goes to one caller, which settles it.
+        Each job goes to one caller, which settles it. What a crashed process claimed for its jobs is unknown
+        from then on.
         """
 
         def work(connection: Connection) -> tuple[datetime, Sequence[Row[Any]]]:
             now = connection.execute(self.processes.clock).scalar_one()
             which, order = and_(JobRow.kind == kind, self._takeable(now)), (JobRow.due_at, JobRow.at)
+            connection.execute(self.claims.leaving_crashed(now))
             taken = self.database.taking(JobRow, which, limit, *order, **self._held())
             return now, connection.execute(taken).all()
 

@@ -11,7 +11,7 @@ from bot.store.database import Database
 from bot.store.jobs import Done, Job, Later
 from bot.store.store import Store
 from bot.store.vault import Vault
-from tests.store.processes import KEY, Processes
+from tests.store.processes import KEY, START, Processes
 from tests.support.reading import until
 
 AGE = timedelta(seconds=5)
@@ -51,6 +51,22 @@ async def test_one_process_takes_over_a_dead_ones_requests(processes: Processes)
     assert contents(taken) == contents(again) == {"1": ASKED, "can't be decrypted": None}
     assert {job.tried_at for job in again} == {None}
     assert await third.jobs.take(KIND, 9) == []
+
+
+async def test_claims_of_a_dead_process_are_lost_with_its_jobs_although_the_taker_stalls(
+    processes: Processes,
+) -> None:
+    dead, taker = processes.start(), processes.start()
+    assert await dead.jobs.put_held(KIND, "1", ASKED)
+    began = await dead.claims.claim("work")
+    await processes.pass_time(dead=[dead])
+    assert await taker.jobs.take(KIND, 9)
+    await processes.pass_time(dead=[dead, taker])
+
+    claim = await taker.claims.claim("work")
+
+    assert began.won
+    assert (claim.won, processes.tried(claim)) == (True, START)
 
 
 async def test_no_process_counts_as_dead_after_a_database_outage(processes: Processes) -> None:
