@@ -228,8 +228,11 @@ class Catalogs:
         if project_id is None and part == "trackers":
             known = await self._list(session, None, part, partial(beyond.trackers, session.key)) or None
 
-        if known is None:
-            return (await self._see(session, project_id)).lists[part]
+        if known is None:  # other projects' issues have the same statuses and priorities
+            places = {project_id, None} if part in ("statuses", "priorities") else {project_id}
+            latest = await asyncio.gather(*(self._see(session, place) for place in places))
+            lists = [values.lists[part] for values in latest]
+            return lists[0] if len(lists) == 1 else _by_id(chain(*lists))
         if part == "versions":
             return tuple(one for one in known if isinstance(one, Version) and one.status in (None, "open"))
         return known

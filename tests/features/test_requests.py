@@ -106,8 +106,8 @@ AT_FIRST_AND_LATER = {
     f"/issue {ISSUE}": (3, 1),  # at first the bot learns that this service has no address for one issue
     # An address that is missing is asked twice before that is believed.
     "/issues project:webshop priority:high": (5, 1),
-    "/issues urgent bugs assigned to ben in webshop zebra": (8, 2),  # the last one offers wider searches
-    "/issues project:webshop tracker:bug category:checkout to:ben zebra": (5, 2),
+    "/issues urgent bugs assigned to ben in webshop zebra": (9, 2),  # the last one offers wider searches
+    "/issues project:webshop tracker:bug category:checkout to:ben zebra": (6, 2),
     "/tracker project webshop": (2, 1),
     # Whether everyone can see the project, so that it may be announced, is read beside the create.
     "/issue new Rounds project:webshop to:me priority:high": (4, 2),

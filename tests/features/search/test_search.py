@@ -18,7 +18,7 @@ UNDERSTOOD = {
     "author:ben project:webshop": "Author: Ben Okafor",
     "tracker:bug,feature project:webshop": "Issue type: Bug or Feature",
     "status:new,feedback project:webshop": "Status: New or Feedback",
-    "priority:>=high project:webshop status:any": "Priority: High or Urgent or Immediate",
+    "priority:>=high project:webshop status:any": "Priority: High or Urgent",
     "priority:>=hihg project:webshop": "No priority called",
     "priority:high project:webshop": "Priority: High",
     "category:search": "Add `project:`",
@@ -53,6 +53,15 @@ async def test_understands_filters_words_and_mistakes(ana: Person) -> None:
 
     wrong = {typed: said[typed] for typed, part in UNDERSTOOD.items() if said[typed].count(part) != 1}
     assert wrong == {}
+
+
+async def test_a_priority_that_only_other_projects_use_is_known(ana: Person) -> None:
+    issues = ana.office.tracker.data.issues
+    for issue in issues.values():
+        issue.priority_id = 4 if issue.project_id == 1 else 5
+
+    found = await ana.ask("/issues priority:>=urgent project:webshop")
+    assert "Priority: Urgent or Immediate" in text_of(found)
 
 
 async def test_a_misspelled_name_in_a_filter_is_replaced_with_one_press(ana: Person) -> None:
