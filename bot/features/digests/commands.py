@@ -12,7 +12,7 @@ from bot.access.people import Who
 from bot.errors import Offer, UserError
 from bot.features.digests import schedules
 from bot.features.digests.buttons import DigestAction
-from bot.features.digests.plans import ORDER, PlanDraft
+from bot.features.digests.plans import FILTERS, ORDER, PlanDraft
 from bot.features.digests.schedules import Schedule
 from bot.slack.language import values
 from bot.slack.language.keys import reject_key
@@ -80,8 +80,8 @@ class OnDigest:
 DigestRequest = ListDigests | AddDigest | OnDigest | Help
 EXCLUSIONS: Mapping[FilterKind, str] = {kind: f"-{kind}" for kind in FILTER_KINDS}
 MORE = ("query", CUSTOM_FIELD)  # the filters that only the service applies
-FILTERS = (*FILTER_KINDS, *EXCLUSIONS.values(), *MORE)
-OPTIONS = ("project", "kind", "stale", *FILTERS, "group", "empty", "subprojects", "tz")
+_FILTER_OPTIONS = (*FILTER_KINDS, *EXCLUSIONS.values(), *MORE)
+OPTIONS = ("project", "kind", "stale", *_FILTER_OPTIONS, "group", "empty", "subprojects", "tz")
 
 ME = "digest me"
 _ALONE: dict[str, DigestRequest] = {"list": ListDigests(), "help": Help()}
@@ -264,10 +264,10 @@ def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
         )
     zone = given(_zone, "tz")
 
-    def chosen(parsed: Parsed, key: str) -> tuple[Who, ...]:
-        if key.removeprefix("-") in ("author", "to"):
-            return values.people(parsed, key, asker)
-        return values.names(parsed, key)
+    def chosen(kind: FilterKind, key: str) -> tuple[Who, ...] | None:
+        if FILTERS[kind].part == "people":
+            return given(partial(values.people, asker=asker), key)
+        return given(values.names, key)
 
     schedule = _schedule(parsed.after(start), problems)
     kind, stale_days = given(_kind, "kind") or ("new", STALE_DAYS)
@@ -275,8 +275,8 @@ def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
         kind = next(filter(None, map(_KIND_WORDS.get, parsed.plain.lower().split())), kind)
     if schedule and schedule.text == LIVE and parsed.options.keys() & {"kind", "stale"}:
         problems.append(UserError("A live feed posts new issues. Leave out `kind:` and `stale:`."))
-    filters = {kind: names for kind in FILTER_KINDS if (names := given(chosen, kind))}
-    excluded = {kind: names for kind, key in EXCLUSIONS.items() if (names := given(chosen, key))}
+    filters = {kind: names for kind in FILTER_KINDS if (names := chosen(kind, kind))}
+    excluded = {kind: names for kind, key in EXCLUSIONS.items() if (names := chosen(kind, key))}
     plan = Plan(
         schedule=schedule.text if schedule else Plan.schedule,
         zone=zone or "",

@@ -105,7 +105,7 @@ class Digests:
             project, agreed = KnownProject.of(read), None if may_show(read, None) else read.id
             if project.status == ProjectStatus.CLOSED:
                 raise project_closed(project.name)
-            plan = await self.plans.of(session, project, draft)
+            plan = await self._resolved(session, project, draft)
             await self._check(session, plan)
             start = await DigestReader(self._client, session, now).start_of(plan)
         async with self._adding(channel, plan):
@@ -167,7 +167,7 @@ class Digests:
             return Planned(await self._reloaded(digest), times)
         async with self._accounts.reading(user) as session:
             project = await self._projects.by_id(session, digest.plan.project_id)
-            plan = await self.plans.of(session, project, draft)
+            plan = await self._resolved(session, project, draft)
             reader = DigestReader(self._client, session, now)
             restarts = (plan.kind, plan.live) != (digest.plan.kind, digest.plan.live)
             if (plan.custom_fields, plan.query) != (digest.plan.custom_fields, digest.plan.query):
@@ -185,7 +185,7 @@ class Digests:
         now = await self._store.processes.now()
         async with self._accounts.reading(user) as session:
             project = await self._projects.chosen(session, draft.project, channel)
-            plan = await self.plans.of(session, project, draft)
+            plan = await self._resolved(session, project, draft)
             await self._check(session, plan)
 
             filters = plans.filters_of(plan, now, TimeRange(since=now - PREVIEW_PERIOD))
@@ -202,6 +202,13 @@ class Digests:
         due = due_times(parse(plan.schedule), plan.zone, now - PREVIEW_PERIOD, now)
         posts = {bisect_left(due, at) for row in content.issues if (at := plans.happened(plan.kind, row))}
         return Preview(plan, content, len(due) if plan.empty else len(posts), now)
+
+    async def _resolved(self, session: Session, project: KnownProject, draft: PlanDraft) -> Plan:
+        """The draft's plan. Raises UserError for a name that can't be resolved, and ServiceError."""
+        plan, problems = await self.plans.of(session, project, draft)
+        if problems:
+            raise problems[0]
+        return plan
 
     async def listed(self, channel: Channel) -> tuple[Digest, ...]:
         """Return the channel's digests; everyone in it can see them."""

@@ -1,5 +1,6 @@
 """`/digest`: lists and adds digests, acts on them, and their forms."""
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -310,9 +311,11 @@ class DigestHandlers:
             with collected(problems):
                 channel_id = (await channels.digest_channel(reply, reply.place.channel_id)).channel_id
             async with self.parts.accounts.reading(reply.owner) as session:
-                with collected(problems if request.draft.project else []):
-                    project = await self.parts.projects.chosen(session, request.draft.project, reply.channel)
-                plan = await self.digests.plans.of(session, project, request.draft, problems)
+                named = request.draft.project
+                with collected(problems) if named else suppress(UserError):  # without one, the form asks
+                    project = await self.parts.projects.chosen(session, named, reply.channel)
+                plan, wrong = await self.digests.plans.of(session, project, request.draft)
+            problems += wrong
         with collected(problems):
             plan = await _in_own_zone(plan, reply)
         metadata = DigestMetadata(place=reply.place.as_json())

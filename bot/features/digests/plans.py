@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from bot.access.accounts import Session
@@ -73,13 +73,11 @@ class PlanDraft:
 
 
 @contextmanager
-def collected(problems: list[UserError] | None) -> Iterator[None]:
-    """Append a UserError to `problems`, if given, instead of raising it."""
+def collected(problems: list[UserError]) -> Iterator[None]:
+    """Append a UserError to `problems` instead of raising it."""
     try:
         yield
     except UserError as error:
-        if problems is None:
-            raise
         problems.append(error)
 
 
@@ -91,54 +89,60 @@ class Plans:
     people: People
 
     async def of(
-        self,
-        session: Session,
-        project: KnownProject | None,
-        draft: PlanDraft,
-        problems: list[UserError] | None = None,
-    ) -> Plan:
-        """Return the draft's plan for a project. With `problems`, leaves out names that it can't resolve, and
-        appends the errors there. Choices that the plan has already stay, even if the project lacks them by
-        now. Raises UserError, ServiceError.
+        self, session: Session, project: KnownProject | None, draft: PlanDraft
+    ) -> tuple[Plan, list[UserError]]:
+        """Return the draft's plan for a project, without names that can't be resolved, and the errors about
+        those. Choices that the plan has already stay, even if the project lacks them by now. Raises
+        ServiceError, and UserError for custom fields.
         """
         project_id = project.id if project else 0
         new = {one.id: one.value for one in draft.plan.custom_fields if not one.name}
         named = await self.catalogs.field_values(session, project_id or None, new)
         fields = {field.id: FieldValue(field.id, value, field.name) for field, value in named}
 
-        async def resolved(typed: Typed, had: Choices) -> Choices:
-            choices = {kind: chosen for kind, chosen in had.items() if kind not in typed}
-            for kind, every in typed.items():
-                current = {f"#{one.id}": one for one in had.get(kind, ())}
-                if kept := tuple(current[str(name)] for name in every if str(name) in current):
-                    choices[kind] = kept
-                if not (names := [name for name in every if str(name) not in current]):
-                    continue
-                part = FILTERS[kind].part
-                refs = (await self.catalogs.of(session, project_id or None, [part])).lists[part]
-                known = NameIndex("person" if part == "people" else kind, refs)
-                wrong: list[UserError] | None = None if problems is None else []
-                for name in names:
-                    with collected(wrong):
-                        ref = await self._ref(session, kind, name, known)
-                        choices[kind] = (*choices.get(kind, ()), FilterValue(ref.id, ref.name))
-                if problems is not None and wrong:
-                    problems.extend(wrong[:MAX_WRONG_NAMES])
-            return choices
-
-        return replace(
+        filters, problems = await self._choices(session, project_id, draft.filters, draft.plan.filters)
+        excluded, more = await self._choices(session, project_id, draft.excluded, draft.plan.excluded)
+        plan = replace(
             draft.plan,
             project_id=project_id,
             project=project.name if project else "",
-            filters=await resolved(draft.filters, draft.plan.filters),
-            excluded=await resolved(draft.excluded, draft.plan.excluded),
+            filters=filters,
+            excluded=excluded,
             custom_fields=tuple(fields.get(one.id, one) for one in draft.plan.custom_fields),
         )
+        return plan, [*problems, *more]
 
-    async def _ref(self, session: Session, kind: FilterKind, typed: Who, known: NameIndex) -> Ref:
-        if FILTERS[kind].part == "people":
-            return await self.people.find(session, typed, known)
-        return known.pick(str(typed))
+    async def _choices(
+        self, session: Session, project_id: int, typed: Typed, before: Choices
+    ) -> tuple[Choices, list[UserError]]:
+        """The typed choices; a kind that isn't typed has those from `before`."""
+        choices = {kind: chosen for kind, chosen in before.items() if kind not in typed}
+        problems: list[UserError] = []
+        for kind, names in typed.items():
+            current = {f"#{one.id}": one for one in before.get(kind, ())}
+            kept = [current[str(name)] for name in names if str(name) in current]
+            new = [name for name in names if str(name) not in current]
+            found, wrong = await self._found(session, project_id, kind, new) if new else ([], [])
+            problems += wrong
+            if kept or found:
+                choices[kind] = (*kept, *found)
+        return choices, problems
+
+    async def _found(
+        self, session: Session, project_id: int, kind: FilterKind, names: Sequence[Who]
+    ) -> tuple[list[FilterValue], list[UserError]]:
+        """The project's choices with these names, and the errors about the first ones that it lacks."""
+        part = FILTERS[kind].part
+        are_people = part == "people"
+        refs = (await self.catalogs.of(session, project_id or None, [part])).lists[part]
+        known = NameIndex("person" if are_people else kind, refs)
+
+        found, wrong = list[FilterValue](), list[UserError]()
+        for name in names:
+            with collected(wrong):
+                ref = await self.people.find(session, name, known) if are_people else known.pick(str(name))
+                found.append(FilterValue(ref.id, ref.name))
+        return found, wrong[:MAX_WRONG_NAMES]
 
     async def choices(self, session: Session, project_id: int) -> Mapping[FilterKind, Sequence[Ref]]:
         """What a project's digests can be filtered by."""
@@ -172,10 +176,9 @@ def filters_of(plan: Plan, now: datetime, span: TimeRange | None = None) -> Issu
 
     `span` is when they were opened, closed, or changed, for the kinds that list each issue once.
     """
-
-    def ids(kind: FilterKind) -> tuple[int, ...]:
-        return tuple(choice.id for choice in plan.filters.get(kind, ()))
-
+    chosen: dict[str, Any] = {
+        FILTERS[kind].name: tuple(choice.id for choice in choices) for kind, choices in plan.filters.items()
+    }
     soon = DateRange(until=today(plan, now) + timedelta(days=SOON_DAYS)) if plan.kind == "due" else None
     old = TimeRange(until=now - timedelta(days=plan.stale_days)) if plan.kind == "stale" else None
     return IssueFilters(
@@ -186,13 +189,8 @@ def filters_of(plan: Plan, now: datetime, span: TimeRange | None = None) -> Issu
         closed_on=span if plan.kind == "closed" else None,
         due_date=soon,
         updated_on=span if plan.kind == "changed" else old,
-        tracker_ids=ids("tracker"),
-        priority_ids=ids("priority"),
-        category_ids=ids("category"),
-        author=ids("author"),
-        assigned_to=ids("to"),
-        fixed_version_ids=ids("version"),
         custom_fields=_field_values(plan),
+        **chosen,
     )
 
 
