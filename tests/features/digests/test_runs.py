@@ -1,6 +1,7 @@
 """What each digest covers: every new issue is in exactly one, even if runs are late."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -8,9 +9,12 @@ import pytest
 from bot.features.digests.reading import MAX_COUNTED
 from bot.sandbox.tracker.data import ARCHIVED_PROJECT, CLOSED_PROJECT
 from bot.store.digests import Pause
-from tests.features.digests.newsroom import ANA, BEN, DAY, HOUR, POST, SECURITY, WEBSHOP, Digests
+from tests.features.digests.newsroom import ANA, BEN, DAY, HOUR, POST, QUIET, SECURITY, WEBSHOP, Digests
 from tests.support.digesting import requested_plan
 from tests.support.reading import text_of, until_so
+
+PATIENT = {"timings": replace(QUIET, fresh=60)}
+"""Nothing that a busy machine reads is too old to decide about a post."""
 
 
 async def test_digest_contains_only_issues_opened_since_the_last_one(digests: Digests) -> None:
@@ -144,6 +148,7 @@ async def test_chart_of_too_many_issues_starts_empty(digests: Digests) -> None:
     assert "new per hour" not in post.text
 
 
+@pytest.mark.parametrize("digests", [PATIENT], indirect=True)
 async def test_due_digests_of_one_owner_share_requests(digests: Digests) -> None:
     for number in range(12):
         channel = digests.add_channel(f"share{number:02}")
