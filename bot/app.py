@@ -85,6 +85,7 @@ class Bot:
         self.client = Client(
             settings.service_base_url,
             key_header=settings.service_api_key_header,
+            timeout=self._delays.service,
             on_answer=telemetry.service_answered,
         )
         connections = web_client.session(self._delays.slack)
@@ -121,7 +122,8 @@ class Bot:
         if is_local(self.settings.slack_api_url):
             ignore_proxies()
         token = SecretStr("") if self.settings.several_workspaces else self.settings.slack_bot_token
-        return web_client.web_client(token, self.settings.slack_api_url, connections)
+        backoff = self._delays.slack_backoff
+        return web_client.web_client(token, self.settings.slack_api_url, connections, backoff)
 
     def _workspaces(self) -> Workspaces:
         if not self.settings.several_workspaces:

@@ -44,6 +44,22 @@ class Timings:
 
 
 @dataclass(frozen=True)
+class Timeouts:
+    """Timeouts of calls to the service, in seconds.
+
+    `free`: wait for a free connection. `read`: read or write one chunk. `total`: the call with all its
+    attempts. Uploads have their own `upload_free` and, as the total, `upload`.
+    """
+
+    free: float = 5.0
+    connect: float = 5.0
+    read: float = 20.0
+    total: float = 30.0
+    upload_free: float = 60.0
+    upload: float = 600.0
+
+
+@dataclass(frozen=True)
 class Delays:
     """How long the bot waits for users, Slack and the service. Durations in seconds."""
 
@@ -63,6 +79,7 @@ class Delays:
     """Before a reaction is handled again, each time that it fails unexpectedly."""
     thread: float = 65.0  # until a form stops reading a thread, of which Slack may give one page a minute
     slack: float = 15.0  # until a request to Slack is given up
+    slack_backoff: float = 0.5  # for slack_sdk, which doubles it for each repeated request
     connect: float = 10.0  # for the first socket, until the bot starts without it
     turn: float = 60.0  # for a message's turn, while the person's earlier ones are handled
     body: float = 10.0  # until the body of a request has arrived
@@ -84,6 +101,7 @@ class Delays:
     channels: float = 5.0
     """How long facts about conversations are cached, and so until outsiders in one are noticed."""
     cached: float = 60.0  # while a user's projects, and the choices in them, are cached
+    service: Timeouts = field(default_factory=Timeouts)
 
 
 DEFAULT = Timings()

@@ -16,8 +16,9 @@ async def check(settings: Settings) -> AsyncIterator[Finding]:
         yield wrong(".env", "Every user of this machine can read its secrets. Run `chmod 600 .env`.")
     if config.is_local(settings.slack_api_url):
         ignore_proxies()
-    async with web_client.session(Delays().slack) as connections:
-        client = web_client.web_client(settings.slack_bot_token, settings.slack_api_url, connections)
+    token, url, delays = settings.slack_bot_token, settings.slack_api_url, Delays()
+    async with web_client.session(delays.slack) as connections:
+        client = web_client.web_client(token, url, connections, delays.slack_backoff)
         async for finding in slack.check(client, settings):
             yield finding
         async for finding in service.check(settings, await storage.linked_keys(settings)):

@@ -25,13 +25,13 @@ from bot.service.transport import (
     Limits,
     OnAnswer,
     Probe,
-    Timeouts,
     Transport,
     UploadContent,
     watched_reads,
 )
+from bot.timings import Timeouts
 
-__all__ = ["Client", "Limits", "Probe", "Timeouts", "watched_reads"]
+__all__ = ["Client", "Limits", "Probe", "watched_reads"]
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")

@@ -26,6 +26,7 @@ from pydantic import SecretStr
 
 from bot import errors
 from bot.service import protocol
+from bot.timings import Timeouts
 
 if find_spec("sniffio") is None:
     # httpcore imports it several times a request: without this entry Python searches for it each time,
@@ -48,22 +49,6 @@ HEADERS = {
     "Connection": "keep-alive",
     "User-Agent": f"python-httpx/{httpx.__version__}",
 }
-
-
-@dataclass(frozen=True)
-class Timeouts:
-    """Timeouts in seconds.
-
-    `free`: wait for a free connection. `read`: read or write one chunk. `total`: the call with all its
-    attempts. Uploads have their own `upload_free` and, as the total, `upload`.
-    """
-
-    free: float = 5.0
-    connect: float = 5.0
-    read: float = 20.0
-    total: float = 30.0
-    upload_free: float = 60.0
-    upload: float = 600.0
 
 
 @dataclass(frozen=True)

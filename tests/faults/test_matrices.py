@@ -12,26 +12,26 @@ import os
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 import structlog
-from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryIntervalCalculator
 
-from bot.service.client import Limits
 from bot.timings import Delays
 from tests.faults import secrets
 from tests.faults.matrix import Matrix
 from tests.faults.scenarios import sampled
 from tests.faults.scene import Scene
-from tests.faults.service_matrix import ServiceCell, ServiceMatrix, is_unnoticeable
+from tests.faults.service_matrix import LATE, SHORT_TIMEOUTS, ServiceCell, ServiceMatrix, is_unnoticeable
 from tests.faults.slack_matrix import IN_TIME, SlackCell, SlackMatrix, faults_of
 from tests.support.office import Office
 from tests.support.prepared import demo_tracker
 from tests.support.slackwire import SlackWire
-from tests.support.wire import FAULTS, OVERSIZED, Fault, Wire
+from tests.support.wire import FAULTS, Fault, Wire
 
 EXTENT = os.environ.get("ISSUEBOT_MATRIX", "few")
 FAULTS_EACH = 2
@@ -41,6 +41,7 @@ LIMITED = pytest.mark.timeout(600 if EXTENT == "few" else 0)
 # A notice that the bot is still working isn't a result.
 DELAYS = {
     "still_working": 60,
+    "slack_backoff": 0.01,
     "acknowledged": 0.1,
     "typing": 0.02,
     "channel_pace": 0,
@@ -50,23 +51,17 @@ DELAYS = {
 }
 # Selects time out before a slow service answers, and digests take as long as a busy machine needs.
 OF_SERVICE = Delays(form=0.5, options=4, lookups=(0.01, 0.02), digest_now=10, **DELAYS)  # type: ignore[arg-type] # all are numbers
+OF_LATE_SERVICE = replace(OF_SERVICE, service=SHORT_TIMEOUTS)
 # A form shows its result through a call, so a slow machine must not look like a slow service.
 OF_SLACK = Delays(form=0, options=IN_TIME, slack=2.5, digest_now=5, **DELAYS)  # type: ignore[arg-type] # all are numbers
 
 
-@pytest.fixture(autouse=True)
-def _short_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shortens how long slack_sdk waits before it retries."""
-    monkeypatch.setattr(BackoffRetryIntervalCalculator, "calculate_sleep_duration", lambda *_: 0.01)
-
-
 @asynccontextmanager
-async def service_matrix(directory: Path, *_: object) -> AsyncIterator[ServiceMatrix]:
+async def service_matrix(delays: Delays, directory: Path, *_: object) -> AsyncIterator[ServiceMatrix]:
     """Opens an office behind a faulty proxy to the service."""
     tracker, wire = demo_tracker(issue_reads=True, roles=True), Wire()
-    office = Office(directory, tracker=tracker, wire=wire, delays=OF_SERVICE, rate_limits=False)
+    office = Office(directory, tracker=tracker, wire=wire, delays=delays, rate_limits=False)
     async with office.opened():
-        office.bot.client._transport._limits = Limits(answer=OVERSIZED)
         yield ServiceMatrix(Scene(office), wire)
 
 
@@ -80,16 +75,18 @@ async def slack_matrix(directory: Path, logs: secrets.Logs, lane: int) -> AsyncI
         yield SlackMatrix(Scene(office), wire, logs, lane)
 
 
-def service_cells(number: int, name: str, asked: Sequence[str]) -> Iterator[ServiceCell]:
+def service_cells(
+    faults: Sequence[Fault], number: int, name: str, asked: Sequence[str]
+) -> Iterator[ServiceCell]:
     """Yields the cells to run for a scenario; none if it makes no request to the service."""
     count = len(asked)
     if EXTENT == "all":
-        for fault, at, lasting in product(FAULTS, range(count), (False, True)):
+        for fault, at, lasting in product(faults, range(count), (False, True)):
             if not is_unnoticeable(fault, asked[at : at + 1]):
                 yield ServiceCell(name, fault, lasting, at)
     elif count:
-        for turn in range(len(FAULTS) if EXTENT == "faults" else FAULTS_EACH):
-            fault = FAULTS[(number * FAULTS_EACH + turn) % len(FAULTS)]
+        for turn in range(len(faults) if EXTENT == "faults" else FAULTS_EACH):
+            fault = faults[(number * FAULTS_EACH + turn) % len(faults)]
             at, lasting = (number + turn) % count, (number + turn // count) % 2 == 0
             noticed = not is_unnoticeable(fault, asked[at : at + 1])
             yield ServiceCell(name, fault, *((lasting, at) if noticed else (False, 0)))
@@ -144,9 +141,21 @@ async def test_service_faults_repeat_no_write(part: int, tmp_path_factory: pytes
     names = [scenario.name for scenario in sampled(0)]
 
     def cells(name: str, asked: Sequence[str]) -> Iterator[ServiceCell]:
-        return service_cells(names.index(name), name, asked)
+        each = service_cells(FAULTS, names.index(name), name, asked)
+        return (cell for cell in each if cell.fault not in LATE)
 
-    await run(service_matrix, cells, names[part::PARTS], tmp_path_factory)
+    await run(partial(service_matrix, OF_SERVICE), cells, names[part::PARTS], tmp_path_factory)
+
+
+@LIMITED
+async def test_late_answers_repeat_no_write(tmp_path_factory: pytest.TempPathFactory) -> None:
+    names = [scenario.name for scenario in sampled(0)]
+    some = names[:: len(FAULTS) // len(LATE)] if EXTENT == "few" else names
+
+    def cells(name: str, asked: Sequence[str]) -> Iterator[ServiceCell]:
+        return service_cells(LATE, names.index(name), name, asked)
+
+    await run(partial(service_matrix, OF_LATE_SERVICE), cells, some, tmp_path_factory)
 
 
 @LIMITED
@@ -194,13 +203,16 @@ fail too, and what the bot says. The first four once broke a rule.
 """
 
 
+@pytest.mark.parametrize(("late", "delays"), [(False, OF_SERVICE), (True, OF_LATE_SERVICE)])
 async def test_lost_requests_are_reported_in_these_words(
-    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path_factory: pytest.TempPathFactory, delays: Delays, *, late: bool
 ) -> None:
+    always = [row for row in ALWAYS if (row[1] in LATE) is late]
+
     def cells(name: str, _: Sequence[str]) -> Iterator[ServiceCell]:
-        for scenario, fault, request, lasting, says in ALWAYS:
+        for scenario, fault, request, lasting, says in always:
             if scenario == name:
                 yield ServiceCell(name, fault, lasting, request, says)
 
-    names = list(dict.fromkeys(scenario for scenario, *_ in ALWAYS))
-    await run(service_matrix, cells, names, tmp_path_factory)
+    names = list(dict.fromkeys(scenario for scenario, *_ in always))
+    await run(partial(service_matrix, delays), cells, names, tmp_path_factory)

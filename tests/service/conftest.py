@@ -3,7 +3,8 @@ from collections.abc import AsyncIterator
 import pytest
 from pydantic import SecretStr
 
-from bot.service.client import Client, Timeouts
+from bot.service.client import Client
+from bot.timings import Timeouts
 from tests.service.scripted import Service, running
 
 

@@ -13,9 +13,10 @@ import stamina
 from pydantic import SecretStr
 
 from bot import errors
-from bot.service.client import Client, Limits, Timeouts
+from bot.service.client import Client, Limits
 from bot.service.filters import IssueFilters
 from bot.service.inputs import NewIssue, TimeEntryChanges
+from bot.timings import Timeouts
 from tests.service.scripted import Reply, Service
 
 USER = {"user": {"id": 1}}

@@ -7,7 +7,8 @@ import pytest
 from pydantic import SecretStr
 
 from bot.errors import NoFreeConnection
-from bot.service.client import Client, Limits, Timeouts
+from bot.service.client import Client, Limits
+from bot.timings import Timeouts
 from tests.service.scripted import Asked, Reply, Service
 from tests.support.wording import worded
 

@@ -14,6 +14,7 @@ from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncConnectionErrorRetryHandler,
     AsyncRateLimitErrorRetryHandler,
 )
+from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryIntervalCalculator
 from slack_sdk.http_retry.request import HttpRequest
 from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.web.async_client import AsyncWebClient
@@ -80,10 +81,15 @@ def for_team(slack: AsyncWebClient, token: str | None, team_id: str | None) -> A
     )
 
 
-def web_client(token: SecretStr, base_url: str, connections: aiohttp.ClientSession) -> AsyncWebClient:
+def web_client(
+    token: SecretStr, base_url: str, connections: aiohttp.ClientSession, backoff: float
+) -> AsyncWebClient:
     return AsyncWebClient(
         token=token.get_secret_value(),
         base_url=base_url,
         session=connections,
-        retry_handlers=[_RetryIdempotent(max_retry_count=1), _RetryRateLimited(max_retry_count=1)],
+        retry_handlers=[
+            _RetryIdempotent(max_retry_count=1, interval_calculator=BackoffRetryIntervalCalculator(backoff)),
+            _RetryRateLimited(max_retry_count=1),
+        ],
     )

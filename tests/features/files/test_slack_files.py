@@ -67,7 +67,7 @@ async def host() -> AsyncIterator[FileHost]:
 @pytest.fixture
 async def slack(host: FileHost) -> AsyncIterator[AsyncWebClient]:
     async with aiohttp.ClientSession() as connections:
-        yield web_client.web_client(SecretStr("xoxb-1"), f"{host.url}/api/", connections)
+        yield web_client.web_client(SecretStr("xoxb-1"), f"{host.url}/api/", connections, 0)
 
 
 async def read(slack: AsyncWebClient, file: JSON, uploader: str | None = None) -> bytes:

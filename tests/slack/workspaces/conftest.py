@@ -1,20 +1,15 @@
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryIntervalCalculator
 
 from bot.sandbox.tracker.server import Tracker
 from bot.store.vault import Vault
+from bot.timings import Delays
 from tests.slack.workspaces.company import Company
 from tests.slack.workspaces.slack import Slack
 from tests.support.prepared import demo, sqlite
-
-
-@pytest.fixture(autouse=True)
-def _short_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shortens how long slack_sdk waits before it retries."""
-    monkeypatch.setattr(BackoffRetryIntervalCalculator, "calculate_sleep_duration", lambda *_: 0.01)
 
 
 @pytest.fixture
@@ -38,7 +33,8 @@ async def company(
     """A company with one running bot, on both databases if the test uses `url`; its parameter is `Delays`."""
     both = "url" in request.fixturenames
     url = request.getfixturevalue("url") if both else sqlite(tmp_path / "bot.db")
-    company = Company(slack, tracker, url, Vault.generate_key(), delays=getattr(request, "param", None))
+    delays = replace(getattr(request, "param", Delays()), slack_backoff=0.01)
+    company = Company(slack, tracker, url, Vault.generate_key(), delays=delays)
     await company.start()
     yield company
     await company.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.timings import Delays, KeyTimings, Timings
+from bot.timings import Delays, KeyTimings, Timeouts, Timings
 from tests.features.notices.in_the_service.turns import TURN, Turns
 from tests.support.office import Office
 from tests.support.prepared import demo_tracker
@@ -15,7 +15,15 @@ from tests.support.wire import Wire
 
 
 @pytest.fixture
-async def office(tmp_path: Path, wire: Wire, request: pytest.FixtureRequest) -> AsyncIterator[Office]:
+def timeouts() -> Timeouts:
+    """Those of the office's bot. Tests that need others override it."""
+    return Timeouts()
+
+
+@pytest.fixture
+async def office(
+    tmp_path: Path, wire: Wire, timeouts: Timeouts, request: pytest.FixtureRequest
+) -> AsyncIterator[Office]:
     """Opens an office whose jobs run only when a test runs them, behind proxies to the service and Slack. It
     reads what it found changed at once, unless the test's timings, the indirect parameter, say otherwise.
     """
@@ -23,7 +31,7 @@ async def office(tmp_path: Path, wire: Wire, request: pytest.FixtureRequest) -> 
     keys = KeyTimings(recheck=0.01, first_retry=0, longest_retry=0)
     timings = Timings(interval=300, look_up_after=0.1, keys=keys, notice_after=0)
     timings = replace(timings, **getattr(request, "param", {}))
-    delays = Delays(still_working=60, background_retry=0.1)
+    delays = Delays(still_working=60, background_retry=0.1, service=timeouts)
     office = Office(
         tmp_path, tracker=tracker, wire=wire, slack_wire=SlackWire(), timings=timings, delays=delays
     )
