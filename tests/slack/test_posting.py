@@ -3,9 +3,9 @@
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from aiohttp import web
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -20,7 +20,9 @@ from tests.support.people import IDS
 from tests.support.person import DM, Person
 from tests.support.proxying import proxying
 from tests.support.reading import JSON, text_of, until, values_of, waiting
+from tests.support.serving import serving
 from tests.support.slackwire import SlackWire
+from tests.support.wire import app
 
 POST, CREATED = "chat.postMessage", "Created #1."
 SHOWN = pytest.mark.parametrize("fault", ["lose the answer", "page after it"])
@@ -111,15 +113,16 @@ async def test_reads_are_retried_and_wait_for_short_rate_limits(ana: Person, wir
     ],
 )
 async def test_a_channel_is_internal_only_if_slack_says_so(
-    monkeypatch: pytest.MonkeyPatch, channel: JSON, expected: PostOutcome | None
+    channel: JSON, expected: PostOutcome | None
 ) -> None:
-    async def answer(**_: Any) -> JSON:
-        return {"ok": True, "channel": {"id": "C1"} | channel}
+    async def answer(_: web.Request) -> web.Response:
+        return web.json_response({"ok": True, "channel": {"id": "C1"} | channel})
 
-    client = AsyncWebClient()
-    monkeypatch.setattr(client, "conversations_info", answer)
+    async with serving(app(answer)) as url:
+        client = AsyncWebClient(base_url=f"{url}/")
+        why = await Conversations(OneWorkspace(client)).why_not_share(client, "T1", "C1")
 
-    assert await Conversations(OneWorkspace(client)).why_not_share(client, "T1", "C1") is expected
+    assert why is expected
 
 
 async def test_posts_use_the_response_url_if_not_a_member(ana: Person, wire: SlackWire) -> None:

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 import aiohttp
 from aiohttp import web
 
+from bot.service.client import Limits
 from tests.support.serving import serving
 
 Fault = str
@@ -17,7 +18,6 @@ FULL = "create trigger full before {act} on {table} begin select raise(abort, 'f
 """A trigger that makes SQLite reject writes to a table, as a full disk would."""
 HOP_BY_HOP = {"transfer-encoding", "content-length", "connection", "content-encoding", "host"}
 HTML = b"<html><body><h1>One moment please</h1></body></html>"
-OVERSIZED = 1_200_000
 KEY = re.compile(rb'(?<="api_key": )"[^"]+"')
 
 
@@ -64,7 +64,7 @@ AFTER: dict[Fault, Callable[[str, bytes], bytes | None]] = {
     "invalid JSON after it": lambda status, body: http(status, body.rstrip()[:-1] + b",,"),
     "another shape after it": lambda status, body: http(status, json.dumps([body.decode()]).encode()),
     "cut short": lambda status, body: http(status, body, Content_Length=str(len(body) + 10)),
-    "oversized": lambda status, body: http(status, b" " * OVERSIZED + body),
+    "oversized": lambda status, body: http(status, b" " * Limits().answer + body),
     "gzip in name only": lambda status, body: http(status, body, Content_Encoding="gzip"),
     "hide the key": lambda status, body: http(status, KEY.sub(b"null", body)),
 }
@@ -121,14 +121,16 @@ def kept(headers: Mapping[str, str]) -> dict[str, str]:
 class Wire(Proxy):
     """Forwards requests to `target`; `faults` are applied to write requests in order, one each.
 
-    `fail` breaks one chosen request of any kind. "slow" delays a request by `seconds`, or until `released` is
-    set; `slowed` counts such requests since the last `heal`, `held` those delayed to the end. `too_late` is
-    the delay of "late" and "trickle". `asked` lists the requests since the last `fail` or `heal`.
+    `fail` breaks one chosen request of any kind, `lasting` all requests with a text in their method and URL.
+    "slow" delays a request by `seconds`, or until `released` is set; `slowed` counts such requests since the
+    last `heal`, `held` those delayed to the end. `too_late` is the delay of "late" and "trickle". `asked`
+    lists the requests since the last `fail` or `heal`.
     """
 
     def __init__(self, target: str = "") -> None:
         super().__init__(target)
         self.faults: list[Fault] = []
+        self.lasting: dict[str, Fault] = {}
         self.seconds = 1.0
         self.released = asyncio.Event()
         self.full_waits = self.slowed = 0
@@ -168,6 +170,9 @@ class Wire(Proxy):
     def _fault(self, request: web.Request) -> Fault | None:
         number, asked = len(self.asked), f"{request.method} {request.path}"
         self.asked.append(asked)
+        for part, lasting_fault in self.lasting.items():
+            if part in f"{request.method} {request.path_qs}":
+                return lasting_fault
         if self._plan:
             fault, at, lasting = self._plan
             if isinstance(at, str):

@@ -6,11 +6,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from bot.features.notices import reads
-from bot.sandbox.tracker.data import free_id, put
+from bot.features.notices.reads import MAX_PAGES
+from bot.sandbox.tracker.data import Group, free_id, put
 from bot.service.conventions import PAGE_SIZE
 from bot.store.notices import ASSIGNEE
 from bot.store.tables import JobRow
+from bot.timings import Timeouts
 from tests.features.notices.in_the_service.turns import ANA, BEN, Turns
 from tests.features.notices.test_assigned import told
 from tests.support.office import Office
@@ -64,17 +65,16 @@ async def test_an_issue_that_cannot_be_read_delays_no_other(
 
 
 async def test_an_assignment_that_cannot_be_read_for_a_day_is_given_up(
-    turns: Turns, ben: Person, wire: Wire, monkeypatch: pytest.MonkeyPatch
+    turns: Turns, ben: Person, wire: Wire
 ) -> None:
     issue = turns.office.public_issue()
     turns.change(issue, ANA, assigned_to_id=BEN)
-    with monkeypatch.context() as patch:
-        path = f"/issues/{issue.id}.json"
-        patch.setattr(wire, "_fault", lambda it: "500 before it" if it.path == path else None)
-        await turns.next()
-        turns.pass_time(timedelta(days=1))
-        await turns.next()
+    wire.lasting = {f"/issues/{issue.id}.json": "500 before it"}
+    await turns.next()
+    turns.pass_time(timedelta(days=1))
+    await turns.next()
 
+    wire.lasting = {}
     turns.pass_time(timedelta(hours=1))
     await turns.next()
 
@@ -120,12 +120,13 @@ async def test_many_other_changes_do_not_delay_an_assignment(
 
 
 async def test_the_oldest_of_more_changes_than_a_turn_reads_is_told(
-    office: Office, turns: Turns, ben: Person, monkeypatch: pytest.MonkeyPatch
+    office: Office, turns: Turns, ben: Person
 ) -> None:
-    monkeypatch.setattr(reads, "MAX_PAGES", 2)
     assigned, data = office.public_issue(), office.tracker.data
-    for _ in range(2 * PAGE_SIZE + 10):
-        turns.change(put(data.issues, replace(assigned, id=free_id(data.issues))), BEN, assigned_to_id=BEN)
+    group = put(data.groups, Group(free_id(data.users), "Support", {BEN}))
+    for _ in range(MAX_PAGES * PAGE_SIZE + 10):  # listed for Ben, but not his own
+        issue = put(data.issues, replace(assigned, id=free_id(data.issues)))
+        turns.change(issue, ANA, assigned_to_id=group.id)
     turns.change(assigned, ANA, before=timedelta(minutes=2), assigned_to_id=BEN)
 
     for _ in range(3):
@@ -160,18 +161,16 @@ async def test_while_nothing_changes_a_turn_is_one_request(office: Office, turns
     assert wire.asked == []
 
 
+@pytest.mark.parametrize("timeouts", [Timeouts(total=2)])
 @pytest.mark.parametrize("fault", ["late", "lose the request"])
 async def test_an_issue_that_is_never_answered_delays_no_other(
-    turns: Turns, ben: Person, wire: Wire, fault: str, monkeypatch: pytest.MonkeyPatch
+    turns: Turns, ben: Person, wire: Wire, fault: str
 ) -> None:
     office = turns.office
     unanswered, other = office.public_issue(), office.public_issue(1)
     turns.change(unanswered, ANA, assigned_to_id=BEN)
     turns.change(other, ANA, assigned_to_id=BEN)
-    wire.too_late, transport, planned = 60, office.bot.client._transport, wire._fault
-    monkeypatch.setattr(transport, "_timeouts", replace(transport._timeouts, total=0.5))
-    path = f"/issues/{unanswered.id}.json"
-    monkeypatch.setattr(wire, "_fault", lambda request: fault if request.path == path else planned(request))
+    wire.too_late, wire.lasting = 60, {f"/issues/{unanswered.id}.json": fault}
 
     for _ in range(3):
         await turns.next()
