@@ -190,6 +190,10 @@ class Bot:
         mode = "socket" if self._socket else "http"
         log.info("started", action="bot.started", mode=mode, port=self.port)
 
+    def check_dependencies(self) -> None:
+        """Log, in the background, which of Slack and the service doesn't answer yet, or refuses the bot."""
+        self.in_flight.start(self._web.readiness.answers())
+
     def drain(self) -> None:
         """Report not ready so that load balancers send requests elsewhere; requests are still served."""
         self.ready = False
@@ -299,6 +303,7 @@ async def run(
     with stop_signal() as stop:
         bot = Bot(settings, timings, delays, clock)
         await bot.start()
+        bot.check_dependencies()
         tune_garbage_collection()
         await stop.wait()
         bot.drain()

@@ -209,6 +209,18 @@ async def _is(look: Callable[[], Awaitable[JSON]], **expected: object) -> bool:
     return expected.items() <= (await look()).items()
 
 
+async def test_a_bot_that_slack_refuses_logs_it(tmp_path: Path) -> None:
+    variables = {"SLACK_BOT_TOKEN": "xoxb-refused"}
+    async with Apart(tmp_path, variables=variables).opened() as office:
+        bot = BotProcess(office)
+        starting = asyncio.create_task(bot.start())  # which ends when the bot is ready
+        await until_so(lambda: bot.alive and "dependency unreachable" in bot.printed)
+        starting.cancel()
+        await bot.end()
+
+        assert re.search("dependency unreachable.*invalid_auth.*slack", bot.printed)
+
+
 async def test_a_draining_bot_is_not_ready_but_still_answers(tmp_path: Path) -> None:
     office = Apart(tmp_path, transport="http")
     async with apart(office) as bot:

@@ -230,8 +230,8 @@ class Catalogs:
 
         if known is None:  # other projects' issues have the same statuses and priorities
             places = {project_id, None} if part in ("statuses", "priorities") else {project_id}
-            latest = await asyncio.gather(*(self._see(session, place) for place in places))
-            lists = [values.lists[part] for values in latest]
+            reads = await asyncio.gather(*(self._see(session, place) for place in places))
+            lists = [values.lists[part] for values in reads]
             return lists[0] if len(lists) == 1 else _by_id(chain(*lists))
         if part == "versions":
             return tuple(one for one in known if isinstance(one, Version) and one.status in (None, "open"))

@@ -25,6 +25,7 @@ from slack_bolt.response import BoltResponse
 
 from bot import telemetry
 from bot.slack.incoming.payload import log_malformed, parse
+from bot.slack.workspaces.slack_errors import why
 from bot.timings import Delays
 from bot.ttl_cache import TtlCache
 
@@ -101,9 +102,7 @@ class Readiness:
         try:
             return await asyncio.wait_for(self._probes[name](), self._seconds)
         except Exception as error:  # noqa: BLE001 - any error means unreachable
-            log.warning(
-                "dependency unreachable", action="readiness.failed", what=name, error=type(error).__name__
-            )
+            log.warning("dependency unreachable", action="readiness.failed", what=name, error=why(error))
             return False
 
 
