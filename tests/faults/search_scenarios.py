@@ -29,16 +29,16 @@ async def opened(s: Scene, _who: str) -> JSON:
 
 
 command("issues", SEARCH)
-press("next page", "search.page.next", answer(SEARCH), "Next ›")
-press("previous page", "search.page.previous", second_page, "‹ Previous")
-press("search all projects", "search.projects", without("project:mobile"), "Search all projects")
-press("clear filters", "search.filters", without("project:webshop priority:low"), "Clear filters")
-press("include closed", "search.closed", without("project:webshop", CLOSED), "Include closed")
-press("search words", "search.words", answer("/issues overdue project:webshop"), "Search for “overdue”")
-press("drop a phrase", "search.drop", without("due yesterday project:webshop"), "Without “due yesterday”")
+press("next page", "search.page", answer(SEARCH), "Next ›")
+press("previous page", "search.page", second_page, "‹ Previous")
+press("search all projects", "search.page", without("project:mobile"), "Search all projects")
+press("clear filters", "search.page", without("project:webshop priority:low"), "Clear filters")
+press("include closed", "search.page", without("project:webshop", CLOSED), "Include closed")
+press("search words", "search.page", answer("/issues overdue project:webshop"), "Search for “overdue”")
+press("drop a phrase", "search.page", without("due yesterday project:webshop"), "Without “due yesterday”")
 press(
     "search instead",
-    "search.instead",
+    "search.page",
     answer("/issue open bugs"),
     "Search for “open bugs”",
     refused="leave out “bugs”",
@@ -47,7 +47,7 @@ shortcut("search shortcut", "search_issues")
 submit("submit search", "search", opened, {"Subject": "{word}", "Status": "Any"}, typed=True)
 
 
-@scenario("search with a name", "action:search.filter")
+@scenario("search with a name", "action:search.page")
 async def search_with_a_name(s: Scene) -> Steps:
     ambiguous = await answer("/issues tracker:u project:webshop")(s, "ana")
     yield

@@ -67,8 +67,11 @@ IN_FORMS_ONLY = (
 )
 TRYING_ALL = (BEN.user_id, CHRIS.user_id)
 """Another user, and the administrator, who sees hidden issues."""
-WAYS = ("page.previous", "page.next", "closed", "projects", "filters", "filter", "words", "instead", "drop")
-SEARCHES = tuple(f"search.{way}" for way in WAYS)
+CHANGES: tuple[Any, ...] = (
+    *("closed", "projects", "filters", "words", "reported"),
+    *(["due today"], ["bgu", "bug"], ["tracker", "bug", "#1"], [1, "Customer reference", "K-1"]),
+)
+"""Each kind of change to a search that a button offers."""
 
 
 EXPIRED = "expired"
@@ -83,7 +86,8 @@ def aimed(target: Target) -> dict[str, dict[str, str]]:
     """Returns the values with which each button and select could reach Ana's data, and what refuses them."""
     hidden, digest, template = str(target.hidden), str(target.digest.id), str(target.template.id)
     assigned = target.office.tracker.data.issues[target.hidden].assigned_to_id or 1
-    page = json.dumps({"q": "project:any", "o": 0, "b": [0], "c": ["closed", "projects"]})
+    page = {"q": "project:any tracker:bug", "o": 0, "b": [0]}
+    pages = [json.dumps(page | {"c": [change, "projects"]}) for change in CHANGES]
     posts = [f":{TEAM}:{user_id}" for user_id in (ANA.user_id, *PRESSERS.values())]
     followed = f"{ISSUE}:0:{target.elsewhere}:{target.thread}"
     resumed = ("link.open", "time.fill", "time.log_anyway", "time.log_today", "files.retry", "files.new")
@@ -127,7 +131,7 @@ def aimed(target: Target) -> dict[str, dict[str, str]]:
         (("template.issue",), (hidden,), NO_ACCESS),
         (("issue.subject",), (WORD,), EXPIRED),
         (("project.name",), (WORD,), OWN),
-        (SEARCHES, (page,), OWN),
+        (("search.page",), tuple(pages), OWN),
         (("files.open_describe",), (target.attachment,), NO_ISSUE),
         (("post.delete",), tuple(posts), HERS_ONLY),
         (("related.share",), tuple(f"{hidden}:1:{saved}" for saved in target.kept), EXPIRED),

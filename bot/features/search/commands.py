@@ -6,7 +6,8 @@ from typing import Any
 
 from bot.errors import UserError
 from bot.features.reading import EVERY_PROJECT
-from bot.features.search.search import RESULTS_ON_PAGE, Query, SeveralProjects
+from bot.features.search.query import RESULTS_ON_PAGE, Query
+from bot.features.search.search import SeveralProjects
 from bot.service.conventions import SortField
 from bot.service.filters import Sort
 from bot.slack.language import values
@@ -101,7 +102,7 @@ def issues_command(
         phrases=parsed.phrases,
         alone=parsed.alone[:1],
         respelled=respelled(parsed, vocabulary),
-        counted="count" in parsed.options,
+        count="count" in parsed.options,
         most=min(*values.numbers(parsed, "most"), RESULTS_ON_PAGE)
         if "most" in parsed.options
         else RESULTS_ON_PAGE,

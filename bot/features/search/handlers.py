@@ -10,15 +10,8 @@ from bot.features.parts import Parts
 from bot.features.reading import read_with, vocabulary_for
 from bot.features.search import views
 from bot.features.search.commands import OPTIONS, issues_command
-from bot.features.search.search import (
-    WORDS,
-    CategoryWithoutProject,
-    Query,
-    Search,
-    SeveralProjects,
-    changed,
-    correction,
-)
+from bot.features.search.query import Query, changed, correction
+from bot.features.search.search import CategoryWithoutProject, Search, SeveralProjects
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.language.keys import types_key
 from bot.slack.language.options import understand
@@ -30,21 +23,6 @@ from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, FormSubmission, Shortcut
 
-PAGES = (
-    *(
-        views.PreviousPage,
-        views.NextPage,
-        views.IncludeClosed,
-        views.AllProjects,
-        views.ClearFilters,
-        views.FilterInstead,
-    ),
-    *(
-        views.SearchWords,
-        views.DropPhrase,
-        views.SearchInstead,
-    ),
-)
 MY_OPEN_ISSUES = "project:any to:me sort:priority:desc,updated:desc"
 
 
@@ -57,7 +35,7 @@ class SearchHandlers:
             commands={"issues": lambda command, reply: self.search_for(reply, command.text)},
             shortcuts={"search_issues": self.open_form},
             buttons={
-                **dict.fromkeys(PAGES, self.page_pressed),
+                views.ResultsPage: self.page_pressed,
                 views.OpenSearchForm: self.open_form,
                 views.ShowMyIssues: self.mine_pressed,
             },
@@ -103,7 +81,7 @@ class SearchHandlers:
 
     async def _request(self, reply: Reply, page: views.ResultsPage) -> Query | OneIssue | Help:
         views.require_pageable(page)
-        as_phrases = WORDS not in page.changes
+        as_phrases = "words" not in page.changes
         reply.fallback = partial(self._fallback, page)
         parsed, typist = understand(page.query, OPTIONS), await reply.typist()
         known = await vocabulary_for(self.parts, reply, parsed, "search" if as_phrases else None)
@@ -137,5 +115,5 @@ class SearchHandlers:
 
 def _words(page: views.ResultsPage) -> list[Element]:
     """*Search for “…”*, unless the words were searched for or may be a key."""
-    searched = WORDS in page.changes or types_key(page.query)
-    return [] if searched else [views.offer(WORDS, page, page.query)]
+    searched = "words" in page.changes or types_key(page.query)
+    return [] if searched else [views.offer("words", page, page.query)]

@@ -1,31 +1,28 @@
-"""A search as a user typed it, the changes to it that buttons offer, and its results.
-
-Resolves names to IDs, and looks for searches with more results.
-"""
+"""The results of a search: resolves names to IDs, and looks for changes that find more."""
 
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
 from bot.access.access import Access
 from bot.access.accounts import Session
 from bot.access.catalog import Catalog, Part
-from bot.access.name_matching import NameIndex, UnclearName
+from bot.access.name_matching import NameIndex
 from bot.access.people import Who
 from bot.access.projects import KnownProject
 from bot.errors import ServiceError, UserError
 from bot.features.issues.fields import FILTERS
-from bot.service.filters import DateRange, Except, IssueFilters, Sort, TimeRange, searchable
+from bot.features.search.query import Change, LeaveOut, Query, Respell, SearchField, changed, signed
+from bot.service.filters import Except, IssueFilters, Sort, searchable
 from bot.service.models import Issue, IssueStatus, Page, Ref
-from bot.spelling import COMPARED_LENGTH, slip
+from bot.spelling import slip
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 
-RESULTS_ON_PAGE, SUBJECTS_READ = 10, 100
+SUBJECTS_READ = 100
 NAME_FILTERS: Mapping[str, tuple[str, Part]] = {
     one.name: (option, one.part) for option, one in FILTERS.items() if one.part != "people"
 }
@@ -35,109 +32,11 @@ PERSON: tuple[str, Part] = ("person", "people")
 PEOPLE = tuple(one.name for one in FILTERS.values() if one.part == "people")
 COMPLETE = ("tracker_ids", "status", "priority_ids")  # what every issue has
 LEFT_OUT = "!"  # before a name that is left out
-_SIGNED = re.compile("(!|>=|<=|>|<)?(.*)", re.DOTALL)  # priorities can be compared
 LATEST_FIRST = (Sort("updated_on", descending=True),)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Query:
-    """A search with names as the user typed them. None or empty means no filter."""
-
-    text: str = ""
-    project: str | None = None
-    subproject: tuple[str, ...] | Literal["none"] = ()
-    tracker: tuple[str, ...] = ()
-    status: tuple[str, ...] | Literal["open", "closed", "any"] | None = None
-    to: tuple[Who, ...] | Literal["nobody", "anybody"] = ()
-    author: tuple[Who, ...] = ()
-    priority: tuple[str, ...] = ()
-    category: tuple[str, ...] | Literal["none", "any"] = ()
-    version: tuple[str, ...] | Literal["none", "any"] = ()
-    parent: tuple[int, ...] = ()
-    ids: tuple[int, ...] = ()
-    created: TimeRange | None = None
-    updated: TimeRange | None = None
-    closed: TimeRange | None = None
-    start: DateRange | Literal["none"] | None = None
-    due: DateRange | Literal["none"] | None = None
-    query: int | None = None
-    sort: tuple[Sort, ...] = ()
-    custom_fields: Mapping[int, str] = field(default_factory=dict)
-    everything: str = field(default="", compare=False)  # all words, also those of phrases
-    phrases: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), compare=False)
-    """The phrases in the text, as typed, and the filters of each."""
-    alone: tuple[str, ...] = field(default=(), compare=False)  # the person's name that stands alone
-    respelled: tuple[tuple[str, str], ...] = field(default=(), compare=False)
-    """The words of the text that may be misspelled keywords, each with the keyword."""
-    counted: bool = False  # whether how many there are is asked
-    most: int = field(default=RESULTS_ON_PAGE, compare=False)  # how many are wanted at once
-
-
-Change = str
-"""A change that a button offers: `closed`, `projects`, `filters`, `words` for a search by all words, a phrase
-to drop such as `drop=due today`, `reported` for whom it is assigned to, another name in a filter or word
-such as `tracker:bgu=Bug` or `text:vuocher=voucher`, or the text in a custom field such as `field:1 Key=K-1`.
-"""
-WORDS = "words"
 LEAST_MISSPELLED = 5  # how many letters a word has that may be misspelled
 MAX_DROPS = 3  # how many phrases, and how many words, are tried to be left out
 REFERENCE = re.compile("(?=.*[0-9]).{2,15}")  # shorter than an API key
 MAX_FIELDS, MAX_PROJECTS = 3, 10  # how many custom fields, and projects with a category, are tried
-
-
-_FILTERS = {"count": "counted"}
-"""What `Query` calls the options of phrases, where it isn't the same."""
-
-
-def changed(query: Query, change: Change) -> Query:
-    """The query without what `change` removes, or with its filter or name."""
-    name, _, value = change.partition("=")
-    name, _, wrong = name.partition(":")
-    if name == "text":
-        return replace(query, text=" ".join(value if word == wrong else word for word in query.text.split()))
-
-    if wrong:
-        return replace(query, **_corrected(query, name, wrong, value))
-    if name == "drop":
-        named = [keys for phrase, keys in query.phrases if phrase == value]
-        dropped = {_FILTERS.get(key, key) for key in chain.from_iterable(named)}
-        text = query.text if dropped else " ".join(word for word in query.text.split() if word != value)
-        return replace(query, text=text, **{key: getattr(Query(), key) for key in dropped})
-
-    if name == "reported" and not isinstance(query.to, str):
-        return replace(query, to=(), author=(*query.author, *query.to), alone=())
-    if name == WORDS:  # the text was read so
-        return query
-    if name == "closed":
-        return replace(query, status="any")
-    if name == "projects":
-        return replace(query, project="any")
-    return Query(text=query.text, project=query.project, sort=query.sort)
-
-
-def _corrected(query: Query, name: str, wrong: str, right: str) -> dict[str, Any]:
-    if name == "field":
-        return {"text": "", "custom_fields": {**query.custom_fields, int(wrong.partition(" ")[0]): right}}
-    kept = getattr(query, name)
-    if isinstance(kept, tuple):
-        return {name: tuple(right if one == wrong else one for one in kept)}
-    return {name: right} if kept == wrong else {}
-
-
-def correction(query: Query, error: UnclearName, right: Ref) -> Change | None:
-    """The change that names `right` where the error's name is in a filter.
-
-    None if it isn't in any, or too long for a button.
-    """
-    if "=" in error.query or len(error.query) > COMPARED_LENGTH:
-        return None
-    for name in ("to", "author") if error.kind == "person" else (error.kind,):
-        typed = getattr(query, name, ())
-        for one in (typed,) if isinstance(typed, str) else typed or ():
-            sign, called = _signed(one)
-            if called.removeprefix("@") == error.query:
-                return f"{name}:{one}={sign}#{right.id}"
-    return None
 
 
 class SeveralProjects(UserError):
@@ -201,8 +100,8 @@ class Search:
                 session.key, searched.filters, offset=offset, limit=query.most
             )
             wider = () if page.items or offset else await self._wider(session, searched, channel)
-            words = (WORDS,) if query.phrases and not offset else ()
             reported: tuple[Change, ...] = ("reported",) if query.alone and not offset else ()
+            words: tuple[Change, ...] = ("words",) if query.phrases and not offset else ()
             return Results(page, offset, searched, session.user_id, (*wider, *reported, *words))
 
     async def _wider(
@@ -212,12 +111,13 @@ class Search:
         filters = searched.filters
         if filters.query_id is not None:
             return ()
-        changes = [f"drop={phrase}" for phrase, _ in searched.query.phrases[:MAX_DROPS]]
+        changes: list[Change] = [LeaveOut(phrase) for phrase, _ in searched.query.phrases[:MAX_DROPS]]
         typed, others = searched.query.text.split(), replace(searched.query, text="") != Query()
         if typed[1:] or others or searched.query.text != searched.query.everything:
-            changes += [f"drop={word}" for word in typed[:MAX_DROPS]]
+            changes += map(LeaveOut, typed[:MAX_DROPS])
         changes += await self._fields(session, filters, typed)
-        changes += ["closed"] if filters.status == "open" else []
+        if filters.status == "open":
+            changes.append("closed")
         changes += ["projects", "filters"]
 
         async def filters_of(change: Change) -> IssueFilters | None:
@@ -237,17 +137,19 @@ class Search:
         near, matches = await asyncio.gather(looking, asyncio.gather(*map(finds, wider)))
         return (*near, *(change for change, some in zip(changes, matches, strict=True) if some))
 
-    async def _fields(self, session: Session, filters: IssueFilters, typed: Sequence[str]) -> list[Change]:
+    async def _fields(
+        self, session: Session, filters: IssueFilters, typed: Sequence[str]
+    ) -> list[SearchField]:
         """Changes that look for a text like `K-20417` in the custom fields that may have it."""
         if len(typed) != 1 or not REFERENCE.fullmatch(typed[0]):
             return []
         with suppress(ServiceError):
             catalog = await self.catalogs.of(session, filters.project_id, ["custom_fields"])
-            fields = [one for one in catalog.custom_fields if not one.is_list and "=" not in one.name]
-            return [f"field:{one.id} {one.name}={typed[0]}" for one in fields[:MAX_FIELDS]]
+            fields = [one for one in catalog.custom_fields if not one.is_list]
+            return [SearchField(one.id, one.name, typed[0]) for one in fields[:MAX_FIELDS]]
         return []
 
-    async def _nearest(self, session: Session, filters: IssueFilters, typed: Sequence[str]) -> list[Change]:
+    async def _nearest(self, session: Session, filters: IssueFilters, typed: Sequence[str]) -> list[Respell]:
         """Changes from misspelled words to those that the latest issues have in their subjects."""
         if not typed:
             return []
@@ -260,7 +162,7 @@ class Search:
                 for word in typed[:MAX_DROPS]
                 if len(word) >= LEAST_MISSPELLED
             )
-            return [f"text:{word}={meant}" for word, meant in near if meant and "=" not in word]
+            return [Respell(word, meant) for word, meant in near if meant]
         return []
 
     async def _resolve(self, session: Session, query: Query, channel: Channel | None) -> Resolved:
@@ -416,19 +318,13 @@ class Search:
         return subproject
 
 
-def _signed(name: Who) -> tuple[str, str]:
-    """The sign before a name, if there is one, and the name."""
-    match = _SIGNED.fullmatch(str(name))
-    return (match[1] or "", match[2]) if match else ("", str(name))
-
-
 def _value(ref: Ref) -> tuple[int | str, str]:
     return ref.id, ref.name
 
 
 def _compared(typed: str, known: NameIndex, ordered: Sequence[Ref]) -> list[Ref]:
     """The priorities that `>=high` stands for, in the service's order, from the lowest to the highest."""
-    sign, called = _signed(typed)
+    sign, called = signed(typed)
     ref = known.pick(called)
     at = next((n for n, one in enumerate(ordered) if one.id == ref.id), len(ordered))
     sides = {"<": ordered[:at], ">": ordered[at + 1 :]}

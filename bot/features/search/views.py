@@ -1,6 +1,5 @@
 """Views of a search: a page of results and the search form."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
@@ -12,7 +11,8 @@ from pydantic import ConfigDict, Field, ValidationError
 from bot.errors import UserError
 from bot.features.issues.fields import FILTERS
 from bot.features.issues.views import listed
-from bot.features.search.search import WORDS, Change, Resolved, Results
+from bot.features.search.query import Change, LeaveOut, Rename, Respell, SearchField
+from bot.features.search.search import Resolved, Results
 from bot.service.conventions import SEARCHED_WORDS
 from bot.service.filters import DateRange, Sort, TimeRange
 from bot.slack.language.keys import without_typed_key
@@ -52,26 +52,28 @@ ORDERS = {
     "start_date": ("by start date", "latest start date first"),
     "due_date": ("by due date", "latest due date first"),
 }
-CHANGE = r"^(closed|projects|filters|words|reported|drop=.+|"
-CHANGE += (
-    r"(text|project|tracker|status|priority|category|version|to|author):[^=]+=.+|field:[0-9]{1,9} [^=]*=.+)$"
-)
+LABELS = {
+    "closed": "Include closed",
+    "projects": "Search all projects",
+    "filters": "Clear filters",
+    "reported": "Reported by them",
+}
 
 
 class ResultsPage(Button):
-    """Another page of results: the search as typed, the page's offset, and those of the pages before it.
-
-    `changes` are those made to the search with buttons (see `search.changed`).
+    """Another page of results: the search as typed, the changes made to it with buttons, the page's offset,
+    and those of the pages before it.
     """
 
+    action = "search.page"
     model_config = ConfigDict(populate_by_name=True)
     query: str = Field(alias="q")
     offset: Number = Field(0, alias="o")
     before: tuple[Number, ...] = Field((), alias="b")
-    changes: tuple[Annotated[str, Field(pattern=CHANGE)], ...] = Field((), alias="c", max_length=12)
+    changes: tuple[Change, ...] = Field((), alias="c", max_length=12)
 
     def pack(self) -> str:
-        packed = json.dumps(self.model_dump(by_alias=True, exclude_defaults=True), ensure_ascii=False)
+        packed = self.model_dump_json(by_alias=True, exclude_defaults=True)
         if len(packed) > BUTTON_VALUE_LENGTH:
             raise ValueError(f"{self.action} carries {len(packed)} characters")
         return packed
@@ -83,47 +85,12 @@ class ResultsPage(Button):
         except ValidationError:
             raise ActionExpired from None
 
+    def turned(self, offset: int, before: tuple[int, ...]) -> Self:
+        return self.model_copy(update={"offset": offset, "before": before})
 
-class PreviousPage(ResultsPage):
-    action = "search.page.previous"
-
-
-class NextPage(ResultsPage):
-    action = "search.page.next"
-
-
-class IncludeClosed(ResultsPage):
-    action = "search.closed"
-
-
-class AllProjects(ResultsPage):
-    action = "search.projects"
-
-
-class ClearFilters(ResultsPage):
-    action = "search.filters"
-
-
-class SearchWords(ResultsPage):
-    """Searches for all the words, without reading phrases."""
-
-    action = "search.words"
-
-
-class SearchInstead(ResultsPage):
-    """Searches for the text after another command."""
-
-    action = "search.instead"
-
-
-class DropPhrase(ResultsPage):
-    action = "search.drop"
-
-
-class FilterInstead(ResultsPage):
-    """Searches by another name in a filter, for another role of a person, or for the nearest word."""
-
-    action = "search.filter"
+    def changed(self, change: Change) -> "ResultsPage":
+        """The first page of the search with one more change."""
+        return ResultsPage(query=self.query, changes=(*self.changes, change))
 
 
 class OpenSearchForm(Button):
@@ -143,13 +110,6 @@ class ShowMyIssues(Button):
     action = "home.mine"
 
 
-OFFERS: dict[Change, tuple[str, type[ResultsPage]]] = {
-    "closed": ("Include closed", IncludeClosed),
-    "projects": ("Search all projects", AllProjects),
-    "filters": ("Clear filters", ClearFilters),
-}
-
-
 NEW_SEARCH = button("New search", OpenSearchForm())
 
 
@@ -166,7 +126,7 @@ def results(
     offers = [offer(change, page, searched.query.everything) for change in results.offers]
 
     if not issues and not results.offset:
-        drops = [change.partition("=")[2] for change in results.offers if change.startswith("drop=")]
+        drops = [change.words for change in results.offers if isinstance(change, LeaveOut)]
         each = series([f"“{line(words)}”" for words in drops])
         text = f"No issues found. To get results, leave out {each}." if drops else "No issues found."
         query = reduce(
@@ -180,7 +140,7 @@ def results(
     first, last = results.offset + 1, results.offset + len(issues)
     text = f"{total} issue{'' if total == 1 else 's'}"
     if total > len(issues):
-        text = f"{text} · {first}–{last}" if searched.query.counted else f"{first}–{last} of {total}"
+        text = f"{text} · {first}–{last}" if searched.query.count else f"{first}–{last} of {total}"
 
     order = ", then ".join(map(_order, searched.filters.sort))
     fixed = _fixed(searched)
@@ -191,10 +151,10 @@ def results(
     buttons = []
     if results.offset > 0:
         offset = page.before[-1] if page.before else 0
-        buttons.append(button("‹ Previous", _turned(PreviousPage, page, offset, page.before[:-1])))
+        buttons.append(button("‹ Previous", page.turned(offset, page.before[:-1])))
     if last < total and issues:
         before = (*page.before, results.offset)[-MAX_TRAIL:]
-        buttons.append(button("Next ›", _turned(NextPage, page, last, before)))
+        buttons.append(button("Next ›", page.turned(last, before)))
 
     blocks += rows([*buttons, *offers])
     return Message(f"{text}: " + ", ".join(f"#{i.id}" for i in issues), tuple(blocks))
@@ -212,34 +172,26 @@ def _form_of(searched: Resolved) -> OpenSearchForm:
     )
 
 
-def _turned(kind: type[ResultsPage], page: ResultsPage, offset: int, before: tuple[int, ...]) -> ResultsPage:
-    return kind(query=page.query, changes=page.changes, offset=offset, before=before)
-
-
 def offer(change: Change, page: ResultsPage, words: str) -> Element:
     """The button that searches with one more change; `words` are all that were typed."""
-    name, _, value = change.partition("=")
-    again = ResultsPage(query=page.query, changes=(*page.changes, change))
-    if name == "drop":
-        return button(f"Without “{cut(value, WORDS_LENGTH)}”", DropPhrase(**vars(again)))
-    if name == "reported":
-        return button("Reported by them", FilterInstead(**vars(again)))
-    if name.startswith("text:"):
-        return button(f"Search for “{cut(value, WORDS_LENGTH)}”", FilterInstead(**vars(again)))
-    if name.startswith("field:"):
-        field = name.partition(" ")[2]
-        label = f"Search {cut(field, FIELD_NAME_LENGTH)} for “{cut(value, FIELD_NAME_LENGTH)}”"
-        return button(label, FilterInstead(**vars(again)))
-    if name == WORDS:
-        return button(f"Search for “{cut(words, WORDS_LENGTH)}”", SearchWords(**vars(again)))
-    label, kind = OFFERS[name]
-    return button(label, kind(**vars(again)))
+    match change:
+        case LeaveOut(phrase):
+            label = f"Without “{cut(phrase, WORDS_LENGTH)}”"
+        case Respell(_, meant) | Rename(_, _, meant):
+            label = f"Search for “{cut(meant, WORDS_LENGTH)}”"
+        case SearchField(_, name, text):
+            label = f"Search {cut(name, FIELD_NAME_LENGTH)} for “{cut(text, FIELD_NAME_LENGTH)}”"
+        case "words":
+            label = f"Search for “{cut(words, WORDS_LENGTH)}”"
+        case _:
+            label = LABELS[change]
+    return button(label, page.changed(change))
 
 
 def search_button(text: str) -> Element:
     """The button that searches for a text that was typed elsewhere, its phrases included but no keys."""
     text = without_typed_key(text)
-    return button(f"Search for “{cut(text, WORDS_LENGTH)}”", SearchInstead(query=text))
+    return button(f"Search for “{cut(text, WORDS_LENGTH)}”", ResultsPage(query=text))
 
 
 def project_choice(names: Sequence[str], page: ResultsPage, phrases: Sequence[str]) -> list[Element]:
@@ -254,20 +206,18 @@ def project_choice(names: Sequence[str], page: ResultsPage, phrases: Sequence[st
     for phrase in phrases:
         query = re.sub(rf"(?:(?:,|\band|\bor|&)\s+)?{re.escape(phrase)}", " ", query, count=1)
     typed = [(name, f'{" ".join(query.split())} project:"{name}"') for name in names[:MAX_PROJECTS]]
-    again = [(name, FilterInstead(query=query, changes=page.changes)) for name, query in typed]
+    again = [(name, ResultsPage(query=query, changes=page.changes)) for name, query in typed]
     return [button(f"Search {cut(name, WORDS_LENGTH)}", one) for name, one in again]
 
 
 def name_choice(kind: str, offers: Sequence[tuple[str, Change]], page: ResultsPage) -> list[Element]:
     """A choice of the names that may be meant, which search again."""
-    choices = [
-        (name, FilterInstead(query=page.query, changes=(*page.changes, change))) for name, change in offers
-    ]
+    choices = [(name, page.changed(change)) for name, change in offers]
     short = [
         option(name, again.pack()) for name, again in choices if len(again.pack()) <= OPTION_VALUE_LENGTH
     ]
     if len(short) > 1:
-        select = {"type": "static_select", "action_id": FilterInstead.action, "options": short}
+        select = {"type": "static_select", "action_id": ResultsPage.action, "options": short}
         return [select | {"placeholder": plain(f"Choose a {kind}", PLACEHOLDER_LENGTH)}]
     return [button(f"Search with {name}", again) for name, again in choices[:1]]
 
@@ -275,7 +225,7 @@ def name_choice(kind: str, offers: Sequence[tuple[str, Change]], page: ResultsPa
 def require_pageable(page: ResultsPage) -> None:
     """Raise UserError unless page buttons can carry the search."""
     try:
-        _turned(NextPage, page, 100_000, (100_000,) * MAX_TRAIL).pack()
+        page.turned(100_000, (100_000,) * MAX_TRAIL).pack()
     except ValueError:
         raise UserError("That search is too long. Remove a filter or two.") from None
 

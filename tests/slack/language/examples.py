@@ -11,7 +11,7 @@ from bot.features.issue_command.commands import (
     OpenForm,
 )
 from bot.features.issues.fields import Draft
-from bot.features.search.search import Query
+from bot.features.search.query import Query
 from bot.features.timelog.commands import EditLast, ShowTotal, WhoLogged
 from bot.features.timelog.timelog import TimeDraft
 from bot.features.tracker.commands import Act as OnTracker
