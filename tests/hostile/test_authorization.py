@@ -104,7 +104,7 @@ def aimed(target: Target) -> dict[str, dict[str, str]]:
     own = ("open", "help", "digest.add", "digest.set_up")
     home = ("home.create", "home.search", "home.time", "home.mine")
     in_form = ("issue.more_fields", "issue.continue_draft", "issue.discard_draft", "digest.preview_form")
-    acts = (*(act for act in DigestAction if act is not DigestAction.RESTORE), "digest.preview")
+    acts = tuple(act for act in DigestAction if act is not DigestAction.RESTORE)
     aims: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
         ((*RESUMING, *resumed, *drafts, *related), target.kept, EXPIRED),
         (("issue.undo",), target.kept, "It's too late to undo this"),

@@ -12,6 +12,7 @@ class DigestAction(StrEnum):
     CHANGE = "digest.change"
     NOW = "digest.now"
     PAUSE = "digest.pause"
+    PREVIEW = "digest.preview"
     REMOVE = "digest.remove"
     RESUME = "digest.resume"
     TAKE_OWNERSHIP = "digest.take_over"
@@ -56,19 +57,15 @@ class PreviewForm(Button):
 
 
 class DigestButton(Button):
-    """`owner` is the digest's owner whom the confirmation named; `agreed` is the non-public project that the
-    user agrees to show; `schedule` is the new one, as typed.
+    """`confirmed_owner` is the digest's owner whom the confirmation named, `agreed_project` the project that
+    isn't public which the user agrees to show, and `schedule` the new one, as typed.
     """
 
     digest: Number
-    owner: str = ""
+    confirmed_owner: str = ""
     personal: bool = False
-    agreed: Number | None = None
+    agreed_project: Number | None = None
     schedule: str = ""
-
-
-class PreviewDigest(DigestButton):
-    action = "digest.preview"
 
 
 def _carrying(act: DigestAction) -> type[DigestButton]:

@@ -70,7 +70,7 @@ class OnDigest:
     `named` is the project of the digest, and `schedule` the new one in `change to 10am`.
     """
 
-    act: DigestAction | None
+    act: DigestAction
     id: int | None = None
     personal: bool = False
     named: str = ""
@@ -92,7 +92,7 @@ _ACTS = {
     "resume": DigestAction.RESUME,
     **dict.fromkeys(("remove", "delete", "stop"), DigestAction.REMOVE),
     **dict.fromkeys(("take", "takeover"), DigestAction.TAKE_OWNERSHIP),
-    "preview": None,
+    "preview": DigestAction.PREVIEW,
 }
 _THE_ONE = {"the", "digest", "digests", "it", "this", "my", "one", "all", "please", "here", "channel"}
 ADD = ("add", "create", "schedule")

@@ -244,27 +244,27 @@ class Digests:
         await self._store.digests.pause(digest)
         return await self._reloaded(digest)
 
-    async def resume(self, user: Owner, digest: Digest, exposed: int | None = None) -> Planned:
+    async def resume(self, user: Owner, digest: Digest, agreed_project: int | None = None) -> Planned:
         """Resume a digest; its next message has what was opened meanwhile, except in a live feed.
 
-        `exposed` is the project that isn't public which the user agrees to show. Raises NotAgreed, UserError
-        if its owner can't read the project, and ServiceError.
+        `agreed_project` is the project that isn't public which the user agrees to show. Raises NotAgreed,
+        UserError if its owner can't read the project, and ServiceError.
         """
-        agreed = digest.agreed_project
+        before = agreed = digest.agreed_project
         project, missed = await self._readable(digest, user)
         if project is not None:
             mine = user == digest.owner
-            known = {agreed, exposed} if mine else {agreed}
-            agreed = _agreement(digest, project, known, None if mine else digest.owner_name) or agreed
+            known = {before, agreed_project} if mine else {before}
+            agreed = _agreement(digest, project, known, None if mine else digest.owner_name) or before
         times = _times(digest.plan, await self._store.processes.now())
-        if digest.paused or agreed != digest.agreed_project:
+        if digest.paused or agreed != before:
             await self._store.digests.resume(digest, times[0], agreed, missed)
         return Planned(await self._reloaded(digest), times)
 
-    async def take_ownership(self, user: Owner, digest: Digest, exposed: int | None = None) -> Planned:
+    async def take_ownership(self, user: Owner, digest: Digest, agreed_project: int | None = None) -> Planned:
         """Make the user the owner; the digest runs with their key from now on.
 
-        `exposed` as in `resume`. Raises NotAgreed, the other UserErrors, ServiceError.
+        `agreed_project` as in `resume`. Raises NotAgreed, the other UserErrors, ServiceError.
         """
         if digest.personal:
             raise UserError("Digest {digest} is already yours.", digest=digest.id)
@@ -272,7 +272,7 @@ class Digests:
             await self._require_room(user)
         async with self._accounts.reading(user) as session:
             project, missed = await self._read(session, digest)
-        agreed = _agreement(digest, project, {exposed})
+        agreed = _agreement(digest, project, {agreed_project})
         times = _times(digest.plan, await self._store.processes.now())
         await self._store.digests.take_ownership(
             digest, user, session.name, times[0], agreed_project=agreed, missed=missed

@@ -13,7 +13,6 @@ from bot.features.digests.buttons import (
     DigestAction,
     DigestButton,
     OpenFilledForm,
-    PreviewDigest,
     PreviewForm,
 )
 from bot.features.digests.digests import Digests, NotAgreed, Preview, owner_lost_access
@@ -51,17 +50,19 @@ class DigestHandlers:
             buttons={
                 OpenFilledForm: self.filled_form_pressed,
                 buttons.ChooseDigestProject: self.project_chosen,
-                **dict.fromkeys(ACTS.values(), self.act_pressed),
+                ACTS[DigestAction.CHANGE]: self.change_pressed,
+                ACTS[DigestAction.NOW]: self.act_pressed,
+                ACTS[DigestAction.PAUSE]: self.act_pressed,
+                ACTS[DigestAction.PREVIEW]: self.preview_pressed,
+                ACTS[DigestAction.REMOVE]: self.act_pressed,
                 ACTS[DigestAction.RESTORE]: self.restore_pressed,
-                ACTS[DigestAction.CHANGE]: lambda press, reply: self.open_change(
-                    reply, press.button.digest, press.button.schedule
-                ),
+                ACTS[DigestAction.RESUME]: self.act_pressed,
+                ACTS[DigestAction.TAKE_OWNERSHIP]: self.act_pressed,
                 buttons.OpenAddForm: self.add_pressed,
                 buttons.SetUpPersonal: self.set_up_pressed,
                 buttons.ReplacePersonal: self.replace_pressed,
                 buttons.ChooseSchedule: self.schedule_chosen,
                 PreviewForm: self.preview_pressed,
-                PreviewDigest: self.preview_pressed,
             },
             forms={
                 "digest.add": Form(self.submit, reading),
@@ -135,23 +136,22 @@ class DigestHandlers:
         else:
             await reply.privately(views.which_digest(named or here, request.act, request.schedule))
 
-    async def _act(self, reply: Reply, act: DigestAction | None, digest_id: int, schedule: str = "") -> None:
-        if act is None:
+    async def _act(self, reply: Reply, act: DigestAction, digest_id: int, schedule: str = "") -> None:
+        if act is DigestAction.PREVIEW:
             preview = await self._previewed(reply, digest_id)
             await reply.privately(Message("Preview", tuple(views.preview(preview, reply.wording))))
         elif act is DigestAction.CHANGE:
             await self.open_change(reply, digest_id, schedule)
         else:
-            result, digest = await self.run(reply, act, digest_id)
+            result, digest = await self.run(reply, ACTS[act](digest=digest_id))
             await reply.privately(result)
             await _notify_owner(reply, digest, act)
 
     async def act_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         """A digest's button. The list replaces a message that only this user sees; other messages stay."""
-        button, act = press.button, DigestAction(press.button.action)
-        result, digest = await self.run(reply, act, button.digest, button.owner, button.agreed)
-        await self._show_result(reply, result, personal=button.personal)
-        await _notify_owner(reply, digest, act)
+        result, digest = await self.run(reply, press.button)
+        await self._show_result(reply, result, personal=press.button.personal)
+        await _notify_owner(reply, digest, DigestAction(press.button.action))
 
     async def restore_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
         digest = await self.digests.removed(reply.owner, reply.channel, press.button.digest)
@@ -173,53 +173,52 @@ class DigestHandlers:
         else:
             await reply.privately(result)
 
-    async def run(
-        self, reply: Reply, act: DigestAction, digest_id: int, agreed: str = "", exposed: int | None = None
-    ) -> tuple[Message, Digest | None]:
+    async def run(self, reply: Reply, chosen: DigestButton) -> tuple[Message, Digest | None]:
         """Act on a digest; returns the result as a message, and the digest if its owner must be notified.
 
-        Someone else's digest needs `agreed` to be its current owner, whom the user was asked about. `exposed`
-        is the non-public project that the user agrees to show.
+        Asks first about someone else's digest, unless the user confirmed that for its current owner.
         """
-        user, wording = reply.owner, reply.wording
-        digest = await channels.find_digest(reply, self.digests, digest_id)
+        act = DigestAction(chosen.action)
+        digest = await channels.find_digest(reply, self.digests, chosen.digest)
         if act in {DigestAction.RESUME, DigestAction.TAKE_OWNERSHIP}:
             await channels.digest_channel(reply, digest.channel_id)
-        if digest.owner != user and agreed != digest.owner.user_id:
+        if digest.owner != reply.owner and chosen.confirmed_owner != digest.owner.user_id:
             return views.confirmation(digest, act), None
+        try:
+            result, done = await self._acted(reply, act, digest, chosen.agreed_project)
+        except NotAgreed:
+            return views.exposing(digest, act), None
+        return result, digest if done else None
+
+    async def _acted(
+        self, reply: Reply, act: DigestAction, digest: Digest, agreed_project: int | None
+    ) -> tuple[Message, bool]:
+        """The result, and whether something was done. Raises NotAgreed, and the other UserErrors."""
+        user, wording = reply.owner, reply.wording
         match act:
+            case DigestAction.NOW:
+                return await self._send_now(reply, digest)
             case DigestAction.PAUSE:
-                result = views.text_message(views.paused(await self.digests.pause(digest), user, wording))
-            case DigestAction.RESUME | DigestAction.TAKE_OWNERSHIP:
-                try:
-                    result = await self._activate(reply, act, digest, exposed)
-                except NotAgreed:
-                    return views.exposing(digest, act), None
+                paused = await self.digests.pause(digest)
+                return views.text_message(views.paused(paused, user, wording)), digest.paused is None
             case DigestAction.REMOVE:
                 await self.parts.store.digests.remove(digest)
-                result = views.removed(digest, wording)
-            case _:
-                state = await self._run_now(reply, digest)
-                stopped = ""
-                if state is RunResult.DROPPED:
-                    after = await self.digests.one(user, reply.channel, digest.id)
-                    stopped = views.why_paused(after, user, wording) if after.paused else ""
-                result = views.text_message(views.run_result(digest, state, stopped, wording.service))
-                if state in {RunResult.EMPTY, RunResult.DROPPED}:
-                    return result, None
-        unchanged = act in {DigestAction.PAUSE, DigestAction.RESUME} and (act is DigestAction.PAUSE) == (
-            digest.paused is not None
-        )
-        return result, None if unchanged else digest
+                return views.removed(digest, wording), True
+            case DigestAction.RESUME:
+                resumed = await self.digests.resume(user, digest, agreed_project)
+                return views.text_message(views.resumed(resumed, digest)), digest.paused is not None
+            case DigestAction.TAKE_OWNERSHIP:
+                taken = await self.digests.take_ownership(user, digest, agreed_project)
+                return views.text_message(views.ownership_taken(taken, digest, wording.service)), True
+        raise ActionExpired  # the others have their own handlers
 
-    async def _activate(
-        self, reply: Reply, act: DigestAction, digest: Digest, exposed: int | None
-    ) -> Message:
-        if act is DigestAction.RESUME:
-            planned = await self.digests.resume(reply.owner, digest, exposed)
-            return views.text_message(views.resumed(planned, digest))
-        taken = await self.digests.take_ownership(reply.owner, digest, exposed)
-        return views.text_message(views.ownership_taken(taken, digest, reply.wording.service))
+    async def _send_now(self, reply: Reply, digest: Digest) -> tuple[Message, bool]:
+        result, stopped = await self._run_now(reply, digest), ""
+        if result is RunResult.DROPPED:
+            after = await self.digests.one(reply.owner, reply.channel, digest.id)
+            stopped = views.why_paused(after, reply.owner, reply.wording) if after.paused else ""
+        text = views.run_result(digest, result, stopped, reply.wording.service)
+        return views.text_message(text), result not in {RunResult.EMPTY, RunResult.DROPPED}
 
     async def _run_now(self, reply: Reply, digest: Digest) -> RunResult | None:
         """Post a digest's new issues without waiting for the next due time."""
@@ -344,7 +343,7 @@ class DigestHandlers:
     async def schedule_chosen(self, press: ButtonPress[buttons.ChooseSchedule], reply: Reply) -> None:
         await reply.show(digest_form.rescheduled(press.form, press.button.kind))
 
-    async def preview_pressed(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> None:
+    async def preview_pressed(self, press: ButtonPress[DigestButton | PreviewForm], reply: Reply) -> None:
         await reply.open(loading("Preview"))
         try:
             preview = await self._preview(press, reply)
@@ -357,8 +356,8 @@ class DigestHandlers:
         else:
             await reply.show(forms.result("Preview", views.preview(preview, reply.wording)))
 
-    async def _preview(self, press: ButtonPress[PreviewDigest | PreviewForm], reply: Reply) -> Preview:
-        if isinstance(press.button, PreviewDigest):
+    async def _preview(self, press: ButtonPress[DigestButton | PreviewForm], reply: Reply) -> Preview:
+        if isinstance(press.button, DigestButton):
             return await self._previewed(reply, press.button.digest)
         number = DigestMetadata.of(press.form).digest
         before = (await channels.find_digest(reply, self.digests, number)).plan if number else None
@@ -369,6 +368,9 @@ class DigestHandlers:
         plan = (await channels.find_digest(reply, self.digests, digest_id)).plan
         draft = PlanDraft(plan=plan, project=f"#{plan.project_id}")
         return await self.digests.preview(reply.owner, draft, reply.channel)
+
+    async def change_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
+        await self.open_change(reply, press.button.digest, press.button.schedule)
 
     async def open_change(self, reply: Reply, digest_id: int, schedule: str = "") -> None:
         """Open the form with the digest's current settings, and another schedule if one was typed."""

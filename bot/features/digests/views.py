@@ -94,6 +94,7 @@ ACTIONS = {
     ),
     DigestAction.REMOVE: Action("Remove", "Remove {it}?", "It stops posting. Earlier posts stay.", "removed"),
     DigestAction.RESTORE: Action("Undo", "", "", "restored"),
+    DigestAction.PREVIEW: Action("Preview", "", "", ""),
 }
 
 
@@ -157,10 +158,9 @@ def _buttons(digest: Digest, user: Owner) -> list[Block]:
     last = (
         [DigestAction.REMOVE] if digest.owner == user else [DigestAction.TAKE_OWNERSHIP, DigestAction.REMOVE]
     )
-    elements = [act_button(act, digest, user) for act in (*first, DigestAction.CHANGE, *last)]
-    if not digest.personal:
-        elements.insert(len(first) + 1, button("Preview", buttons.PreviewDigest(digest=digest.id)))
-    return rows(elements)
+    preview = [] if digest.personal else [DigestAction.PREVIEW]
+    acts = (*first, DigestAction.CHANGE, *preview, *last)
+    return rows([act_button(act, digest, user) for act in acts])
 
 
 def act_button(act: DigestAction, digest: Digest, user: Owner | None) -> Element:
@@ -176,9 +176,9 @@ def act_button(act: DigestAction, digest: Digest, user: Owner | None) -> Element
     agrees = mine and act is DigestAction.RESUME and digest.paused is Pause.NOT_PUBLIC
     carried = ACTS[act](
         digest=digest.id,
-        owner=digest.owner.user_id,
+        confirmed_owner=digest.owner.user_id,
         personal=digest.personal,
-        agreed=digest.plan.project_id if agrees else None,
+        agreed_project=digest.plan.project_id if agrees else None,
     )
     label = "Change" if act is DigestAction.CHANGE and digest.personal else action.label
     return button(label, carried, style=danger, confirm=question)
@@ -191,23 +191,21 @@ def confirmation(digest: Digest, act: DigestAction) -> Message:
         f"{_named(digest)} belongs to {owner}. {action.ask.format(it='it')} {action.then} "
         f"{owner} will be notified."
     )
-    carried = ACTS[act](digest=digest.id, owner=digest.owner.user_id)
+    carried = ACTS[act](digest=digest.id, confirmed_owner=digest.owner.user_id)
     style = "danger" if act is DigestAction.REMOVE else "primary"
     return Message(text, (section(text), actions([button(action.label, carried, style=style)])))
 
 
-def which_digest(digests: Sequence[Digest], act: DigestAction | None, schedule: str = "") -> Message:
+def which_digest(digests: Sequence[Digest], act: DigestAction, schedule: str = "") -> Message:
     """A button for each digest that a command without a number may mean, with the schedule that was typed."""
     each = [
         button(
             f"{digest.plan.project} · {when_of(digest.plan)}",
-            ACTS[act](digest=digest.id, schedule=schedule[:MAX_CRON_LENGTH])
-            if act
-            else buttons.PreviewDigest(digest=digest.id),
+            ACTS[act](digest=digest.id, schedule=schedule[:MAX_CRON_LENGTH]),
         )
         for digest in digests
     ]
-    ask = (ACTIONS[act].ask or "Edit {it}?") if act else "Preview {it}?"
+    ask = ACTIONS[act].ask or f"{ACTIONS[act].label} {{it}}?"
     text = ask.format(it="which digest")
     return Message(text, (section(text), *(actions([one]) for one in each)))
 
@@ -224,7 +222,10 @@ def exposing(digest: Digest, act: DigestAction) -> Message:
     action = ACTIONS[act]
     text = f"{_exposed(digest)} {action.ask.format(it=f'digest {digest.id}')}"
     carried = ACTS[act](
-        digest=digest.id, owner=digest.owner.user_id, agreed=digest.plan.project_id, personal=digest.personal
+        digest=digest.id,
+        confirmed_owner=digest.owner.user_id,
+        agreed_project=digest.plan.project_id,
+        personal=digest.personal,
     )
     return Message(text, (section(text), button_row(action.label, carried)))
 

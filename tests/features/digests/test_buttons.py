@@ -8,6 +8,7 @@ from bot.features.digests.buttons import ACTS, DigestAction
     [
         (DigestAction.NOW, "digest.now"),
         (DigestAction.PAUSE, "digest.pause"),
+        (DigestAction.PREVIEW, "digest.preview"),
         (DigestAction.RESUME, "digest.resume"),
         (DigestAction.CHANGE, "digest.change"),
         (DigestAction.RESTORE, "digest.undo"),
@@ -19,4 +20,4 @@ def test_buttons_in_old_posts_go_on_working(act: DigestAction, action: str) -> N
     kind = ACTS[act]
     assert kind.action == action
     assert kind.unpack("42") == kind(digest=42)
-    assert kind.unpack("42:U0ANA") == kind(digest=42, owner="U0ANA")
+    assert kind.unpack("42:U0ANA") == kind(digest=42, confirmed_owner="U0ANA")

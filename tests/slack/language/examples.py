@@ -260,7 +260,7 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         **same(OnDigest(DigestAction.REMOVE, 3), "remove 3", "delete 3", "stop 3", "stop digest 3"),
         **same(OnDigest(DigestAction.REMOVE), "remove the digest", "stop it", "stop all"),
         "stop webshop": OnDigest(DigestAction.REMOVE, named="webshop"),
-        "preview": OnDigest(None),
+        "preview": OnDigest(DigestAction.PREVIEW),
         "change 3 10am": OnDigest(DigestAction.CHANGE, 3, schedule="10am"),
         "change to 10am": OnDigest(DigestAction.CHANGE, schedule="10am"),
         **same(OnDigest(DigestAction.CHANGE, schedule="10"), "make it 10 instead of 8", "move it to 10"),
