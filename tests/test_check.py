@@ -1,7 +1,6 @@
 """`issuebot check` names every problem and says how to fix it."""
 
 import base64
-import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from email.utils import formatdate
@@ -13,6 +12,7 @@ import pytest_asyncio
 import stamina
 from aiohttp import web
 from pydantic import SecretStr
+from slack_sdk.web.async_client import AsyncWebClient
 from sqlalchemy import Connection, text
 
 from bot.app_sandbox import Sandbox
@@ -178,9 +178,8 @@ async def slack() -> AsyncIterator[Slack]:
 
 
 @pytest.fixture
-def configured(tmp_path: Path, slack: Slack, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Settings]:
+def configured(tmp_path: Path, slack: Slack) -> Callable[..., Settings]:
     """Valid settings for the fake Slack, except that the service doesn't exist."""
-    monkeypatch.setattr(slack_check, "SLACK_ITSELF", re.compile(r"127\.0\.0\.1"))
 
     def settings(**changes: Any) -> Settings:
         good: dict[str, Any] = {
@@ -203,10 +202,6 @@ WEAK = [
 ]
 
 
-def signing(secret: str) -> dict[str, SecretStr]:
-    return {"slack_signing_secret": SecretStr(secret), "slack_app_token": SecretStr("")}
-
-
 @pytest.mark.parametrize(
     ("answers", "changes", "name", "sentence"),
     [
@@ -218,8 +213,6 @@ def signing(secret: str) -> dict[str, SecretStr]:
         ({"greeting": SWITCHED_OFF}, {}, "SLACK_APP_TOKEN", "Socket Mode is off. Turn it on"),
         ({"clock": 400}, {}, "clock", "s behind Slack's. Sync"),
         ({"clock": -400}, {}, "clock", "s ahead of Slack's. Sync"),
-        ({}, signing("x" * 32), SECRET, f"error {SECRET}: "),
-        ({}, signing("0123456789abcdef" * 2), SECRET, f"ok    {SECRET}: "),
         *(({}, {"encryption_keys": keys}, KEYS, f"error {KEYS}: A key isn't random.") for keys in WEAK),
     ],
 )
@@ -235,6 +228,27 @@ async def test_check_says_what_is_wrong(
     vars(slack).update(answers)
 
     assert sentence in (await _findings(configured(), **changes))[name]
+
+
+@pytest.mark.parametrize(
+    ("secret", "host", "status"),
+    [
+        ("x" * 32, "slack.com", "error"),
+        ("x" * 32, "slack-gov.com", "error"),
+        ("0123456789abcdef" * 2, "slack.com", "ok"),
+        ("x" * 32, "slack.example", "ok"),
+    ],
+)
+async def test_check_knows_slacks_own_signing_secrets(
+    slack: Slack, configured: Callable[..., Settings], secret: str, host: str, status: str
+) -> None:
+    changes = {"slack_signing_secret": SecretStr(secret), "slack_api_url": f"https://{host}/api/"}
+    settings = configured().model_copy(update=changes | {"slack_app_token": SecretStr("")})
+    client = AsyncWebClient("xoxb-1", base_url=slack.url)
+
+    findings = {f.name: str(f) async for f in slack_check.check(client, settings)}
+
+    assert findings[SECRET].startswith(f"{status} ")
 
 
 async def test_check_reports_a_read_only_database(
