@@ -98,15 +98,15 @@ class Load:
         workers = [lambda person=person: self._work(person) for person in self._people]
         return [*workers, self._change, self._report, self._assign, self._comment, self._close_projects]
 
-    def heard(self, payload: JsonObject, outcome: str) -> None:
+    def heard(self, delivery: JsonObject) -> None:
         """Keeps what became of a delivery with the act that it is for."""
-        sent = json.dumps(payload)
+        sent = json.dumps(delivery["payload"])
         in_progress = {act.person.user_id: act for act in self.acts}.values()
         lately = self.acts[-3 * len(self._people) :]  # Slack repeats events
         for act in (*lately, *(one for one in in_progress if one not in lately)):
             names = (act.text, act.file, act.thread or act.channel)
             if any(name in sent for name in names):
-                act.outcomes.append(outcome)
+                act.outcomes.append(delivery["outcome"])
 
     # Setting up
 

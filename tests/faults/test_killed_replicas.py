@@ -31,7 +31,7 @@ from bot.store.tables import DigestIssueRow
 from bot.timings import Timings
 from tests.features.following.threads import change, follow, public_issues
 from tests.support.bot_process import Apart, BotProcess
-from tests.support.deliveries import listen
+from tests.support.deliveries import listening
 from tests.support.due_digests import PROJECTS, add_digests, digest_posts, make_due, still_due
 from tests.support.hasty import Pace
 from tests.support.office import TEAM, Transport
@@ -102,10 +102,10 @@ class Commands:
             with suppress(TimeoutError):
                 await until(lambda asked=asked: self._answered(asked), LONGEST_WORK)  # type: ignore[misc] # mypy can't infer the default
 
-    def heard(self, payload: JsonObject, outcome: str) -> None:
+    def heard(self, delivery: JsonObject) -> None:
         """Keeps the outcome of a delivery."""
-        if asked := self.asked.get(str(payload.get("channel_id"))):
-            asked.outcome = outcome
+        if asked := self.asked.get(str(delivery["payload"].get("channel_id"))):
+            asked.outcome = delivery["outcome"]
 
     async def all_answered(self) -> bool:
         return not self.unanswered()
@@ -255,7 +255,7 @@ class DueDigests:
 @pytest.mark.timeout(0 if LONG else 600)
 @pytest.mark.parametrize("transport", ["http", "socket"] if LONG else ["http"])
 async def test_killed_replicas_do_everything_once_and_notify_every_user(
-    transport: Transport, tmp_path: Path, url_of_postgresql: str, monkeypatch: pytest.MonkeyPatch
+    transport: Transport, tmp_path: Path, url_of_postgresql: str
 ) -> None:
     wire, slack_wire = Wire(), SlackWire()
     office = Apart(
@@ -272,25 +272,26 @@ async def test_killed_replicas_do_everything_once_and_notify_every_user(
     wire.seconds, slack_wire.lasting = 0.15, {"chat.postMessage": "late answer:0.5"}
     dice = random.Random(6)  # noqa: S311 - not security-relevant
     bots = [BotProcess(office, Pace(TIMINGS)) for _ in range(REPLICAS)]
-    async with office.opened("ana", "chris"), Replicas(office, bots).up() as replicas:
-        commands, followed, digests = Commands(office, replicas), FollowedIssues(office), DueDigests(office)
-        listen(monkeypatch, commands.heard)
-        await digests.come_due(over=KILLS * 1.5)
-        await followed.follow()
-        people = [Person(office, (ANA, CHRIS)[n % 2].slack_id) for n in range(AT_WORK)]
-        work = [*map(commands.run, people), *map(digests.run, PROJECTS), followed.run(dice)]
-        tasks = [asyncio.create_task(one) for one in work]
-        for number in range(KILLS):
-            await asyncio.sleep(dice.uniform(0.2, 2.0))
-            await replicas.end(number, ENDS[number % len(ENDS)])
-        for task in tasks:
-            task.cancel()
-        ended = await asyncio.gather(*tasks, return_exceptions=True)
-        await until(digests.none_due, PATIENCE)
-        await digests.come_due(over=1)
-        for finished in (commands.all_answered, digests.none_due, followed.all_told):
-            await until(finished, PATIENCE)
-        await digests.check()
+    replicas = Replicas(office, bots)
+    commands, followed, digests = Commands(office, replicas), FollowedIssues(office), DueDigests(office)
+    with listening("delivered", commands.heard):
+        async with office.opened("ana", "chris"), replicas.up():
+            await digests.come_due(over=KILLS * 1.5)
+            await followed.follow()
+            people = [Person(office, (ANA, CHRIS)[n % 2].slack_id) for n in range(AT_WORK)]
+            work = [*map(commands.run, people), *map(digests.run, PROJECTS), followed.run(dice)]
+            tasks = [asyncio.create_task(one) for one in work]
+            for number in range(KILLS):
+                await asyncio.sleep(dice.uniform(0.2, 2.0))
+                await replicas.end(number, ENDS[number % len(ENDS)])
+            for task in tasks:
+                task.cancel()
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
+            await until(digests.none_due, PATIENCE)
+            await digests.come_due(over=1)
+            for finished in (commands.all_answered, digests.none_due, followed.all_told):
+                await until(finished, PATIENCE)
+            await digests.check()
 
     assert [one for one in ended if not isinstance(one, asyncio.CancelledError)] == []
     commands.check()

@@ -21,7 +21,7 @@ from tests.faults.monkey_checker import Checker
 from tests.faults.monkey_load import PEOPLE_IN_SLACK, WORKERS, Load
 from tests.support.bot_process import Apart, BotProcess
 from tests.support.clock import SharedClock
-from tests.support.deliveries import listen
+from tests.support.deliveries import listening
 from tests.support.hasty import Pace
 from tests.support.postgresql import PostgreSQL
 from tests.support.prepared import demo_tracker, new_postgresql
@@ -54,23 +54,21 @@ DELAYS = Delays(
 @pytest.mark.timeout(0 if MINUTES else 300)
 @pytest.mark.parametrize("mode", ["postgresql", "sqlite"])
 async def test_everything_is_done_once_or_the_person_is_told(
-    mode: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    mode: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    monkeypatch.setattr("bot.sandbox.workspace.events.RETRY_AFTER", (0.0, 2.0, 5.0))
     ends = time.monotonic() + MINUTES * 60
     seed, failed = SEED, {}
     while seed == SEED or time.monotonic() < ends:
         directory = tmp_path / str(seed)
         directory.mkdir()
         server = request.getfixturevalue("postgresql_server") if mode == "postgresql" else None
-        with pytest.MonkeyPatch.context() as patch:
-            if problems := await play(seed, directory, server, patch):
-                failed[seed] = problems
+        if problems := await play(seed, directory, server):
+            failed[seed] = problems
         seed += 1
     assert failed == {}
 
 
-async def play(seed: int, directory: Path, server: PostgreSQL | None, patch: pytest.MonkeyPatch) -> list[str]:
+async def play(seed: int, directory: Path, server: PostgreSQL | None) -> list[str]:
     """Plays one round; returns what was done twice, lost, or not told."""
     began = time.monotonic()
     wire, slack_wire, clock = Wire(), SlackWire(), SharedClock(directory / "clock")
@@ -87,15 +85,16 @@ async def play(seed: int, directory: Path, server: PostgreSQL | None, patch: pyt
     bots = [BotProcess(office, Pace(TIMINGS, DELAYS, clock)) for _ in range(2 if server else 1)]
     chaos = Chaos(str(seed), bots, wire, slack_wire, clock, TIMINGS.longest_post, server, seed % 2 == 0)
     load = Load(office, random.Random(seed))  # noqa: S311 - not security-relevant
-    listen(patch, load.heard)
-    async with office.opened(*(one.login for one in WORKERS)), Replicas(office, bots).up():
-        await load.set_up(digests=3, feeds=2, followed=3, stopping=2)
-        checker = Checker(load, chaos, strict=STRICT)
-        ready = time.monotonic()
-        await during(load, chaos)
-        ended = time.monotonic()
-        missing = await settled(checker, chaos, office)
-        problems = [*missing, *checker.wrong()]
+    with listening("delivered", load.heard):
+        async with office.opened(*(one.login for one in WORKERS)), Replicas(office, bots).up():
+            office.workspace.state.retry_seconds = (0.0, 2.0, 5.0)
+            await load.set_up(digests=3, feeds=2, followed=3, stopping=2)
+            checker = Checker(load, chaos, strict=STRICT)
+            ready = time.monotonic()
+            await during(load, chaos)
+            ended = time.monotonic()
+            missing = await settled(checker, chaos, office)
+            problems = [*missing, *checker.wrong()]
     times = f"set up {ready - began:.0f}s, settled {time.monotonic() - ended:.0f}s"
     print(f"\nseed {seed} ({'PostgreSQL' if server else 'SQLite'}, {times}): {checker.summary()}")  # noqa: T201 - the result of this test
     if problems:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cache, reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from bot.sandbox.workspace import payloads
-from bot.sandbox.workspace.delivery import Answer, Kind
+from bot.sandbox.workspace.delivery import Kind
+from tests.support.deliveries import listening
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.reading import JSON
@@ -89,22 +89,20 @@ async def _record(directory: Path) -> dict[str, list[JSON]]:
 
     recorded: dict[str, tuple[Kind, str]] = {}
     async with Office(directory, transport="http", rate_limits=False).opened() as office:
-        workspace, deliver = office.workspace, office.workspace._delivery.deliver
+        workspace, scene = office.workspace, Scene(office)
 
-        async def listening(kind: Kind, payload: JSON, **how: Any) -> Answer:
-            recorded.setdefault(name_of(payload), (kind, json.dumps(payload, ensure_ascii=False)))
-            return await deliver(kind, payload, **how)
+        def record(sent: JSON) -> None:
+            text = json.dumps(sent["payload"], ensure_ascii=False)
+            recorded.setdefault(name_of(sent["payload"]), (sent["kind"], text))
 
-        workspace._delivery.deliver = listening  # type: ignore[method-assign] # it listens in
-        scene = Scene(office)
-        for scenario in SCENARIOS.values():
-            await scene.reset()
-            async for _ in scenario.steps(scene):
+        with listening("delivered", record):
+            for scenario in SCENARIOS.values():
+                await scene.reset()
+                async for _ in scenario.steps(scene):
+                    await scene.settled()
                 await scene.settled()
-            await scene.settled()
         for event in GONE:
-            gone = payloads.event(workspace.state, event, shared=False)
-            await listening("events_api", gone, takes_answer=False)
+            record({"kind": "events_api", "payload": payloads.event(workspace.state, event, shared=False)})
     hidden = dict.fromkeys((workspace.bot_token, workspace.app_token, *KEYS.values()), SECRET)
     hidden |= {workspace.url: SLACK, office.tracker.url: SERVICE}
     files: dict[str, list[JSON]] = {}

@@ -15,16 +15,13 @@ from markdown_it.common.utils import escapeHtml
 from structlog.testing import capture_logs
 
 from bot.sandbox.tracker.data import Attachment, CustomField, Data, Issue, Relation
-from bot.sandbox.workspace.http import HttpDelivery
-from bot.sandbox.workspace.response_urls import ResponseUrls
-from bot.sandbox.workspace.state import State
 from bot.timings import Delays
 from tests.faults.scenarios import SCENARIOS
 from tests.faults.scene import NUMBER, Scene
+from tests.support.deliveries import listening
 from tests.support.office import Office
 from tests.support.people import IDS
 from tests.support.person import Person
-from tests.support.reading import JSON
 
 MARKUP = (
     "<!channel> <!here|x> <@U0EVIL0001> <#C0EVIL0001> <http://evil.example|Tracker> &lt;!everyone&gt; *fett* "
@@ -52,33 +49,19 @@ Heard = list[tuple[str, Any]]
 
 
 @pytest.fixture
-def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
+def heard() -> Iterator[Heard]:
     heard: Heard = []
-    called, responded, delivered = State.called, ResponseUrls._respond, HttpDelivery.deliver
-
-    def calling(state: State, method: str, arguments: JSON) -> None:
-        heard.append((method, {name: _decoded(value) for name, value in arguments.items()}))
-        called(state, method, arguments)
-
-    def responding(urls: ResponseUrls, key: str, body: JSON) -> None:
-        heard.append(("response_url", body))
-        responded(urls, key, body)
-
-    async def delivering(delivery: HttpDelivery, kind: Any, payload: JSON, **more: Any) -> Any:
-        answer = await delivered(delivery, kind, payload, **more)
-        heard.append(("acknowledgement", answer.payload))
-        return answer
-
-    monkeypatch.setattr(State, "called", calling)
-    monkeypatch.setattr(ResponseUrls, "_respond", responding)
-    monkeypatch.setattr(HttpDelivery, "deliver", delivering)
-    return heard
+    with listening("received", lambda sent: heard.append((sent["msg"], _decoded(sent["payload"])))):
+        yield heard
 
 
-def _decoded(value: Any) -> Any:
+def _decoded(part: Any) -> Any:
+    """Returns the arguments of a call with those that are JSON as what they contain."""
+    if isinstance(part, dict):
+        return {name: _decoded(value) for name, value in part.items()}
     with suppress(TypeError, ValueError):
-        return json.loads(value) if value[:1] in ("[", "{") else value
-    return value
+        return json.loads(part) if part[:1] in ("[", "{") else part
+    return part
 
 
 # Poisoned data

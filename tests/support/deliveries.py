@@ -1,28 +1,37 @@
-"""What becomes of what Slack sends to the bot."""
+"""Listens to the local Slack: what it sends to the bot, and what it gets."""
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-import pytest
-
-from bot.sandbox.workspace.delivery import Answer
-from bot.sandbox.workspace.http import HttpDelivery
-from bot.sandbox.workspace.model import JsonObject
-from bot.sandbox.workspace.socket import SocketDelivery
-
-Heard = Callable[[JsonObject, str], None]
-"""Gets a payload and its outcome: Slack tells the user of anything but "acknowledged"."""
+Hear = Callable[[dict[str, Any]], object]
+"""Gets what a log record of the local Slack has."""
 
 
-def listen(monkeypatch: pytest.MonkeyPatch, heard: Heard) -> None:
-    """Calls `heard` after each delivery."""
-    for delivery in (HttpDelivery, SocketDelivery):
+class _Listener(logging.Handler):
+    def __init__(self, hear: Hear) -> None:
+        super().__init__()
+        self._hear = hear
 
-        async def delivered(
-            self: object, kind: str, payload: JsonObject, *, deliver: Any = delivery.deliver, **how: Any
-        ) -> Answer:
-            answer: Answer = await deliver(self, kind, payload, **how)
-            heard(payload, answer.outcome)
-            return answer
+    def emit(self, record: logging.LogRecord) -> None:
+        self._hear(record.__dict__)
 
-        monkeypatch.setattr(delivery, "deliver", delivered)
+
+@contextmanager
+def listening(what: str, hear: Hear) -> Iterator[None]:
+    """Calls `hear` while the block runs: after each payload that is "delivered", with its `kind`, `payload`
+    and `outcome` (Slack tells the user of anything but "acknowledged"), or for what is "received" from the
+    bot, with a `payload`; `msg` is the method, "response_url" or "acknowledgement".
+    """
+    log, listener = logging.getLogger(f"issuebot.sandbox.{what}"), _Listener(hear)
+    level, propagates = log.level, log.propagate
+    log.addHandler(listener)
+    log.setLevel(logging.DEBUG)
+    log.propagate = False
+    try:
+        yield
+    finally:
+        log.removeHandler(listener)
+        log.setLevel(level)
+        log.propagate = propagates

@@ -3,6 +3,7 @@ user interaction with the app shares: triggers, response URLs and error reports.
 """
 
 import asyncio
+import logging
 import secrets
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -14,6 +15,7 @@ from bot.sandbox.workspace.state import ApiError, BackgroundTasks, State
 Kind = Literal["slash_commands", "interactive", "events_api"]
 Outcome = Literal["acknowledged", "timeout", "refused", "offline"]
 KEPT_SECONDS = 600.0
+LOG = logging.getLogger("issuebot.sandbox.delivered")
 UNANSWERED = {
     "timeout": ("operation_timeout", "The app didn't acknowledge this within 3 seconds."),
     "refused": ("dispatch_failed", "The app returned an error."),
@@ -116,6 +118,14 @@ class Exchange:
     triggers: Triggers
     response_urls: ResponseUrls
     background_tasks: BackgroundTasks
+
+    async def deliver(
+        self, kind: Kind, payload: JsonObject, *, takes_answer: bool, retry: Retry | None = None
+    ) -> Answer:
+        """As `Delivery.deliver`; logs it at debug level, where handlers find the payload in the record."""
+        answer = await self.delivery.deliver(kind, payload, takes_answer=takes_answer, retry=retry)
+        LOG.debug(kind, extra={"kind": kind, "payload": payload, "outcome": answer.outcome})
+        return answer
 
     def missed(self, user: User, where: str, answer: Answer) -> bool:
         """Return whether no acknowledgement came; if so, notify the user (and the panel unless offline)."""

@@ -56,7 +56,7 @@ async def _save(exchange: Exchange, user: User, details: Details, values: JsonOb
     payload = payloads.interaction(state, "view_submission", user) | {"trigger_id": about.pop("trigger_id")}
     view = {"id": state.new_id("V"), "type": "entity_detail", "callback_id": "work-object-edit", **about}
     payload["view"] = view | {"state": {"values": values}}
-    answer = await exchange.delivery.deliver("interactive", payload, takes_answer=True)
+    answer = await exchange.deliver("interactive", payload, takes_answer=True)
     if exchange.missed(user, "The edit", answer) or answer.payload in (None, "", {}):
         return
     body = as_object(answer.payload)
@@ -76,7 +76,7 @@ async def _comment(exchange: Exchange, user: User, details: Details, rich_text: 
     element = {"type": "rich_text_input", "rich_text_value": rich_text}
     values = {"comment_input_block": {"comment_input_action": element}}
     payload["view"] = view | about | {"external_id": "", "state": {"values": values}}
-    answer = await exchange.delivery.deliver("interactive", payload, takes_answer=True)
+    answer = await exchange.deliver("interactive", payload, takes_answer=True)
     if exchange.missed(user, "The comment", answer):
         details.comment_error = "The app didn't respond."
         state.changed((user.id,))
@@ -107,6 +107,4 @@ async def _press(exchange: Exchange, user: User, details: Details, action_id: st
         },
         "channel": payloads.place(state.channels[message.channel]),
     }
-    exchange.missed(
-        user, state.app.name, await exchange.delivery.deliver("interactive", payload, takes_answer=False)
-    )
+    exchange.missed(user, state.app.name, await exchange.deliver("interactive", payload, takes_answer=False))

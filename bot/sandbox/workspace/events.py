@@ -11,7 +11,6 @@ from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Exchange, Retry
 from bot.sandbox.workspace.model import Channel, JsonObject, Message, User, as_object
 
-RETRY_AFTER = (0.0, 60.0, 300.0)
 LINK = re.compile(r"<(https?://[^|<>\s]{1,2000})(?:\|[^<>]{0,2000})?>")
 OF_THREADS = ("reply_count", "reply_users", "latest_reply")
 REASONS = {"timeout": "timeout", "refused": "http_error", "offline": "connection_failed"}
@@ -34,9 +33,9 @@ def deliver(exchange: Exchange, kind: str, about: JsonObject, message: Message |
 
 
 async def _tell(exchange: Exchange, payload: JsonObject) -> None:
-    """Deliver one event; retry at once, after 1 and after 5 minutes until it is acknowledged."""
-    answer = await exchange.delivery.deliver("events_api", payload, takes_answer=False)
-    for number, wait in enumerate(RETRY_AFTER, start=1):
+    """Deliver one event; retry after each of `state.retry_seconds` until it is acknowledged."""
+    answer = await exchange.deliver("events_api", payload, takes_answer=False)
+    for number, wait in enumerate(exchange.state.retry_seconds, start=1):
         if answer.outcome == "acknowledged":
             return
         if answer.outcome != "offline":
@@ -44,7 +43,7 @@ async def _tell(exchange: Exchange, payload: JsonObject) -> None:
             exchange.state.violate(payload["event"]["type"], f"event_{answer.outcome}", detail)
         await exchange.state.clock.sleep(wait)
         retry = Retry(number, REASONS[answer.outcome])
-        answer = await exchange.delivery.deliver("events_api", payload, takes_answer=False, retry=retry)
+        answer = await exchange.deliver("events_api", payload, takes_answer=False, retry=retry)
 
 
 def home_opened(exchange: Exchange, user: User) -> None:

@@ -49,7 +49,7 @@ def command(exchange: Exchange, user: User, channel: Channel, typed: str) -> Non
     }
 
     async def run() -> None:
-        answer = await exchange.delivery.deliver("slash_commands", payload, takes_answer=True)
+        answer = await exchange.deliver("slash_commands", payload, takes_answer=True)
         gone = channel.id not in state.channels
         if exchange.missed(user, name, answer) or gone or not answer.payload:
             return
@@ -96,7 +96,7 @@ def shortcut(
 
 async def _interact(exchange: Exchange, user: User, where: str, payload: JsonObject) -> None:
     """Deliver an interaction whose acknowledgement must be empty."""
-    answer = await exchange.delivery.deliver("interactive", payload, takes_answer=False)
+    answer = await exchange.deliver("interactive", payload, takes_answer=False)
     if not exchange.missed(user, where, answer) and answer.payload not in (None, "", {}):
         exchange.state.violate(
             payload["type"], "ack_with_body", "The acknowledgement must have an empty body."
@@ -183,7 +183,7 @@ async def suggest(
     _part(source, block_id, action_id)
     payload = payloads.interaction(exchange.state, "block_suggestion", user) | _surface(exchange, source)
     payload |= {"block_id": block_id, "action_id": action_id, "value": typed}
-    answer = await exchange.delivery.deliver("interactive", payload, takes_answer=True)
+    answer = await exchange.deliver("interactive", payload, takes_answer=True)
     where = f"options of {action_id}"
     if answer.outcome != "acknowledged":
         if answer.outcome != "offline":
@@ -259,7 +259,7 @@ async def _submit(exchange: Exchange, user: User, view: View) -> None:
         "trigger_id": exchange.triggers.issue(user.id, in_modal=True),
         "response_urls": [],
     }
-    answer = await exchange.delivery.deliver("interactive", payload, takes_answer=True)
+    answer = await exchange.deliver("interactive", payload, takes_answer=True)
     view.busy = False
     state.changed((user.id,))
     missed = exchange.missed(user, f"“{view.body['title']['text']}”", answer)
@@ -313,7 +313,7 @@ def close(exchange: Exchange, user: User, view: View, *, everything: bool) -> No
 async def _closed(exchange: Exchange, user: User, view: View, *, clear: bool) -> None:
     payload = payloads.interaction(exchange.state, "view_closed", user)
     payload |= {"view": payloads.view(exchange.state, view), "is_cleared": clear}
-    answer = await exchange.delivery.deliver("interactive", payload, takes_answer=False)
+    answer = await exchange.deliver("interactive", payload, takes_answer=False)
     if answer.outcome == "timeout":
         detail = "The app didn't acknowledge this within 3 seconds."
         exchange.state.violate("view_closed", "operation_timeout", detail)

@@ -30,6 +30,8 @@ from bot.sandbox.workspace.model import (
 ACK_SECONDS = 3.0
 TRIGGER_SECONDS = 3.0
 """How long the app may take to acknowledge a payload, and to use its trigger."""
+RETRY_SECONDS = (0.0, 60.0, 300.0)
+"""Before each retry of an event that the app doesn't acknowledge."""
 TOMBSTONE = "This message was deleted."
 KEPT_VIOLATIONS = 200
 KEPT_CALLS = 10_000
@@ -139,6 +141,7 @@ class State:
     work_objects: bool = True
     ack_seconds: float = ACK_SECONDS
     trigger_seconds: float = TRIGGER_SECONDS
+    retry_seconds: Sequence[float] = RETRY_SECONDS
     history_page: int = 999
     history_seconds: float = 0.0
     rate_limits: bool = True

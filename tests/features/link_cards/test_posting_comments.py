@@ -1,14 +1,13 @@
 """Comments that people post in the details beside a link."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bot.sandbox.tracker.data import Issue
 from bot.sandbox.tracker.server import Tracker
-from bot.sandbox.workspace.delivery import Answer, Kind
 from tests.features.link_cards.panes import Pane, opened
+from tests.support.deliveries import listening
 from tests.support.office import Office
 from tests.support.people import IDS, KEYS
 from tests.support.person import DM, Person
@@ -148,19 +147,13 @@ async def test_a_comment_interrupted_by_a_stop_is_given_back(tmp_path: Path, wir
         await office.start_bot()
 
 
-async def test_a_repeated_delivery_posts_nothing_again(
-    office: Office, ana: Person, issue: Issue, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pane, repeated = await commenting(office, ana, issue), []
-    deliver = office.workspace._delivery.deliver
+async def test_a_repeated_delivery_posts_nothing_again(office: Office, ana: Person, issue: Issue) -> None:
+    pane, payloads = await commenting(office, ana, issue), list[JSON]()
+    with listening("delivered", lambda sent: payloads.append(sent["payload"])):
+        await pane.comment(TEXT, BOLD)
+    [comment] = [payload for payload in payloads if payload.get("view", {}).get("type") == "entity_comment"]
 
-    async def twice(kind: Kind, payload: JSON, **how: Any) -> Answer:
-        if payload.get("view", {}).get("type") == "entity_comment":
-            repeated.append(await deliver(kind, payload, **how))
-        return await deliver(kind, payload, **how)
+    await office.workspace._delivery.deliver("interactive", comment, takes_answer=True)
+    await office.idle()
 
-    monkeypatch.setattr(office.workspace._delivery, "deliver", twice)
-    await pane.comment(TEXT, BOLD)
-
-    assert len(repeated) == 1
     assert len(posted(issue)) == 1

@@ -3,14 +3,13 @@
 import re
 import time
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from sqlalchemy import update
 
-from bot.sandbox.workspace.delivery import Answer, Kind
 from bot.sandbox.workspace.state import Clock
 from bot.store.tables import SavedInputRow
+from tests.support.deliveries import listening
 from tests.support.office import Office
 from tests.support.people import KEYS
 from tests.support.person import Person
@@ -91,24 +90,18 @@ async def test_every_choice_is_kept(office: Office, ana: Person) -> None:
     assert {label: values[label] for label in chosen} == chosen
 
 
-async def test_a_choice_that_arrives_after_its_form_was_sent_is_not_kept(
-    office: Office, ana: Person, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    form, delivery = await opened(ana), office.workspace._delivery
-    deliver, payloads = delivery.deliver, list[JSON]()
-
-    async def holding(kind: Kind, payload: JSON, **how: Any) -> Answer:
-        if payload.get("type") != "block_actions":
-            return await deliver(kind, payload, **how)
-        payloads.append(payload)
-        return Answer("acknowledged")
-
-    monkeypatch.setattr(delivery, "deliver", holding)
+async def test_a_choice_that_arrives_after_its_form_was_sent_is_not_kept(office: Office, ana: Person) -> None:
+    form, payloads = await opened(ana), list[JSON]()
     await ana.type_into(form, "Subject", "Sent")
-    await ana.choose(form, "Assignee", "Ana Ruiz (me)")
+    await office.idle()
+    with listening("delivered", lambda sent: payloads.append(sent["payload"])):
+        await ana.choose(form, "Assignee", "Ana Ruiz (me)")
+        await office.idle()
     await ana.after(ana.submit(form, {"Subject": "Sent"}))
-    payloads[1]["actions"][0]["action_ts"] = f"{time.time() + 60:.6f}"  # Slack's clock is ahead
-    await deliver("interactive", payloads[1], takes_answer=False)
+
+    [choice] = payloads
+    choice["actions"][0]["action_ts"] = f"{time.time() + 60:.6f}"  # Slack's clock is ahead
+    await office.workspace._delivery.deliver("interactive", choice, takes_answer=False)
     await office.idle()
 
     assert OFFER not in text_of(await opened(ana))
