@@ -42,7 +42,7 @@ REGISTERED: dict[str, set[str]] = {
     "command": {*ROUTES.commands},
     "shortcut": {*ROUTES.shortcuts},
     "action": {*map(str, ROUTES.buttons), *RESUMING},
-    "event": {*ROUTES.events, *ROUTES.retryable_events, *ROUTES.messages},
+    "event": {*ROUTES.events, *ROUTES.messages},
     "form": {*ROUTES.forms},
     "edit": {*ROUTES.edits},
     "closed": {*ROUTES.closed},

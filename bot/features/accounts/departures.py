@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import structlog
 
 from bot.features.parts import Parts
-from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.feature import Feature, On
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.interaction import Event
@@ -42,7 +42,7 @@ class Departures:
     _lately: deque[float] = field(default_factory=deque, init=False)
 
     def feature(self) -> Feature:
-        return Feature(retryable_events={"user_change": self.changed})
+        return Feature(events={"user_change": On(self.changed, repeatable=True, must_succeed=True)})
 
     async def changed(self, event: Event, _: Reply) -> None:
         """A user was deactivated; one of another company isn't this workspace's to say."""
@@ -114,10 +114,10 @@ class Uninstall:
 
     def feature(self) -> Feature:
         return Feature(
-            events={"tokens_revoked": self.tokens_revoked},
-            retryable_events={
-                "app_uninstalled": self.uninstalled,
-                "team_access_revoked": self.team_access_revoked,
+            events={
+                "app_uninstalled": On(self.uninstalled, repeatable=True, must_succeed=True),
+                "team_access_revoked": On(self.team_access_revoked, repeatable=True, must_succeed=True),
+                "tokens_revoked": On(self.tokens_revoked, repeatable=True),
             },
         )
 

@@ -16,7 +16,7 @@ from bot.features.issues.publicity import exposure_of
 from bot.features.new_issue.handlers import announce
 from bot.features.new_issue.opening import draft_from_message
 from bot.features.parts import Parts
-from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.feature import Feature, On
 from bot.slack.outgoing.conversations import conversation
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON
@@ -50,7 +50,7 @@ class EmojiHandlers:
         self.issues, self.creator = parts.shared(Issues), parts.shared(IssueCreator)
 
     def feature(self) -> Feature:
-        return Feature(events={"reaction_added": self.reacted})
+        return Feature(events={"reaction_added": On(self.reacted, resumed=True, retries=True)})
 
     async def turn_on(self, reply: Reply, typed: str) -> None:
         """`/tracker emoji :ticket:`. Raises UserError without the scope for reactions."""

@@ -8,7 +8,7 @@ from bot.features.home.views import StoredItems
 from bot.features.parts import Parts
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import Issue, Page
-from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.feature import Feature, On
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.interaction import Event
 from bot.slack.workspaces.slack_errors import SLACK_FAILED, why
@@ -25,7 +25,7 @@ class HomeHandlers:
         self.client, self.store, self.accounts = parts.client, parts.store, parts.accounts
 
     def feature(self) -> Feature:
-        return Feature(events={"app_home_opened": self.opened})
+        return Feature(events={"app_home_opened": On(self.opened)})
 
     async def opened(self, event: Event, reply: Reply) -> None:
         """Publish the Home tab when the user opens it, but not for the app's other tabs."""

@@ -26,7 +26,7 @@ from bot.features.link_cards.views import edit_of
 from bot.features.parts import Parts
 from bot.service.conventions import issue_number
 from bot.service.models import Journal, Ref
-from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.feature import Feature, On
 from bot.slack.outgoing.messages import writer
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON, sentence
@@ -57,9 +57,9 @@ class LinkHandlers:
     def feature(self) -> Feature:
         return Feature(
             events={
-                "link_shared": self.shared,
-                "entity_details_requested": self.details_requested,
-                "entity_comments_requested": self.comments_requested,
+                "link_shared": On(self.shared),
+                "entity_details_requested": On(self.details_requested),
+                "entity_comments_requested": On(self.comments_requested),
             },
             edits={"work-object-edit": self.edited, "work-object-post-comment": self.commented},
             buttons={AssignInDetails: self.assign_pressed},

@@ -15,7 +15,7 @@ from bot.features.projects.handlers import ProjectHandlers
 from bot.features.tracker import commands
 from bot.features.tracker.commands import Act
 from bot.features.users.handlers import UserHandlers
-from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.feature import Feature, On
 from bot.slack.outgoing.posting import privately
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
@@ -60,7 +60,7 @@ class TrackerHandlers:
         return Feature(
             commands={"tracker": self.command},
             buttons={help_views.ShowHelp: self.help_pressed},
-            events={"member_joined_channel": self.invited},
+            events={"member_joined_channel": On(self.invited)},
         )
 
     async def command(self, command: SlashCommand, reply: Reply) -> None:

@@ -18,7 +18,7 @@ from bot.features.files.jobs import new_batch
 from bot.features.issues.creating import IssueCreator
 from bot.features.issues.fields import Draft
 from bot.features.parts import Parts
-from bot.slack.incoming.feature import Feature
+from bot.slack.incoming.feature import Feature, On
 from bot.slack.language.values import issue_number, own_text
 from bot.slack.outgoing.messages import names_in
 from bot.slack.outgoing.replies import Reply
@@ -49,7 +49,7 @@ class WorkflowSteps:
         }
 
     def feature(self) -> Feature:
-        return Feature(events={"function_executed": self.executed})
+        return Feature(events={"function_executed": On(self.executed, resumed=True)})
 
     async def executed(self, event: Event, reply: Reply) -> None:
         """Run a step once for each execution, and tell Slack how it ended."""

@@ -14,6 +14,7 @@ import structlog
 from slack_bolt.response import BoltResponse
 
 from bot.errors import UserError
+from bot.slack.incoming.feature import Form, On
 from bot.slack.incoming.measurement import log_if_undelivered
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import sentence
@@ -39,13 +40,6 @@ another process can notify them if this one crashes. That is the owner's name, t
 to, and the parts of Slack's payload that are needed to reply to it.
 """
 
-UNCLAIMED_EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_revoked", "user_change"})
-"""Events that look the same the next time they happen; handling a repetition does no harm."""
-RESUMED_EVENTS = frozenset({"reaction_added", "function_executed"})
-"""Events that a user waits for: another process handles them again if this one crashes or stops."""
-RETRIED_EVENTS = frozenset({"reaction_added"})
-"""Resumed events whose user isn't notified of a failure; a workflow step reports its own."""
-
 IN_EVENT = (
     *("type", "user", "channel", "ts", "event_ts", "tab", "view_id", "unfurl_id", "function_execution_id"),
 )
@@ -55,20 +49,18 @@ IN_OTHERS = ("trigger_id", "command", "callback_id", "type", "action_ts")
 log = structlog.get_logger(__name__)
 
 
-def delivery_key(interaction: Interaction) -> str | None:
+def delivery_key(interaction: Interaction, handler: object) -> str | None:
     """An idempotency key for a delivery; None for what may be handled any number of times.
 
     Slack repeats an event under several `event_id`s, so its content is the key.
     """
     body = interaction.payload
-    if isinstance(interaction, OptionsRequest):
+    if isinstance(interaction, OptionsRequest) or (isinstance(handler, On) and handler.repeatable):
         return None
     if isinstance(interaction, UserMessage):  # a mention in a direct message may come as two events
         content = {"message": interaction.event.get("ts"), "channel": interaction.place.channel_id}
         content["team"] = interaction.owner.team_id
     elif isinstance(interaction, Event):
-        if interaction.name in UNCLAIMED_EVENTS:
-            return None
         content = {name: interaction.event.get(name) for name in IN_EVENT} | {"team": body.get("team_id")}
     else:
         content = {name: body.get(name) for name in IN_OTHERS} | {"team": interaction.owner.team_id}
@@ -110,24 +102,24 @@ class Deliveries:
         self._completed: set[str] = set()
         self._recording: asyncio.Task[None] | None = None
 
-    async def claim(
-        self, reply: Reply, delivery: str | None, *, acts_once: bool
-    ) -> BoltResponse | Claim | None:
+    async def claim(self, reply: Reply, delivery: str | None, handler: object) -> BoltResponse | Claim | None:
         """Claim a delivery in the database, with the request if a user waits for it, and a form's work.
 
         Returns the response if the delivery must not be handled here, or else the claim of the work of a form
-        that `acts_once`.
+        that acts once.
         """
         if delivery is None:
             return None
 
         interaction, claim = reply.interaction, None
         try:
-            if isinstance(interaction, Event | FormClosed) and interaction.name not in RESUMED_EVENTS:
+            waiting = handler.resumed if isinstance(handler, On) else not isinstance(interaction, FormClosed)
+            if not waiting:
                 fresh = await self._claims.record_done(delivery)
             else:
                 asked = [interaction.owner.name, interaction.installation, saveable(interaction.payload)]
-                if isinstance(interaction, FormSubmission) and acts_once:
+                acts_once = isinstance(handler, Form) and not handler.repeatable
+                if acts_once and isinstance(interaction, FormSubmission):
                     putting = self._jobs.putting_held(REQUEST, delivery, asked)
                     claim = await self._claims.claim_in(putting, interaction.key)
                     fresh = claim is not None

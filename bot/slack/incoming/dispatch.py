@@ -8,7 +8,7 @@ working" notices are handled here and nowhere else.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,16 +22,9 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import InProgress, OutcomeUnknown, Refused, UserError, WrongField
-from bot.slack.incoming.deliveries import (
-    RESUMED_EVENTS,
-    RETRIED_EVENTS,
-    Deliveries,
-    PersonLocks,
-    delivery_key,
-    submitted_before,
-)
+from bot.slack.incoming.deliveries import Deliveries, PersonLocks, delivery_key, submitted_before
 from bot.slack.incoming.failures import Failures
-from bot.slack.incoming.feature import Feature, Form, Interrupted, merged
+from bot.slack.incoming.feature import Feature, Form, Interrupted, On, merged
 from bot.slack.incoming.form_results import finish, follow
 from bot.slack.incoming.measurement import UNEXPECTED, log_failure, log_if_undelivered, measured
 from bot.slack.outgoing.replies import Acknowledgement, Platform, Reply
@@ -66,9 +59,6 @@ log = structlog.get_logger(__name__)
 
 Route = Callable[[Any, Reply], Awaitable[Any]]
 """A handler of any kind; each is typed where its feature registers it."""
-
-
-Tables = tuple[Mapping[str, Route], ...]
 
 
 @dataclass(eq=False)
@@ -107,11 +97,10 @@ class Dispatch(AsyncMiddleware):
         interaction = replace(interaction, installation=(req.context.enterprise_id, req.context.team_id))
 
         reply = Reply(req.context.client, interaction, self.platform)
-        delivery = delivery_key(interaction)
+        delivery = delivery_key(interaction, handler)
         written = isinstance(interaction, UserMessage)
         async with self.turns.arriving(interaction.owner) if written else nullcontext():
-            acts_once = isinstance(handler, Form) and not handler.repeatable
-            claim = await self.deliveries.claim(reply, delivery, acts_once=acts_once)
+            claim = await self.deliveries.claim(reply, delivery, handler)
             if isinstance(claim, BoltResponse):
                 return claim
             return await self._acknowledge(interaction, reply, handler, delivery, claim)
@@ -133,8 +122,7 @@ class Dispatch(AsyncMiddleware):
             case OptionsRequest(name=name):
                 return features.options.get(name)
             case Event(name=name) | UserMessage(name=name):
-                tables: Tables = (features.retryable_events, features.events, features.messages)
-                return next((table[name] for table in tables if name in table), None)
+                return features.events.get(name) or features.messages.get(name)
         return None
 
     async def _acknowledge(
@@ -157,6 +145,11 @@ class Dispatch(AsyncMiddleware):
             return BoltResponse(status=200, body=body or "")
 
         match interaction:
+            case Event() if isinstance(handler, On):
+                work = self._handle_event(interaction, reply, handler)
+                if handler.must_succeed:
+                    return BoltResponse(status=200 if await self.in_flight.start(work) else 503, body="")
+                self._start(work, delivery, resumed=handler.resumed)
             case DetailsEdit():
                 reply.acknowledgement = Acknowledgement()
                 self._start(self._run(interaction, reply, handler), delivery)
@@ -164,12 +157,6 @@ class Dispatch(AsyncMiddleware):
             case OptionsRequest():
                 options = await self.in_flight.start(self._options(interaction, reply, handler))
                 return BoltResponse(status=200, body={"options": options[: forms.MAX_LISTED]})
-            case Event(name=name) if name in self.features.retryable_events:
-                settling = self._handle_event(interaction, reply, handler)
-                return BoltResponse(status=200 if await self.in_flight.start(settling) else 503, body="")
-            case Event(name=name):
-                work = self._handle_event(interaction, reply, handler)
-                self._start(work, delivery, resumed=name in RESUMED_EVENTS)
             case UserMessage(owner=owner):
                 turn = self.turns.turn(owner, self.delays.turn)
                 self._start(self._run(interaction, reply, handler, turn), delivery)
@@ -207,19 +194,15 @@ class Dispatch(AsyncMiddleware):
                 finally:
                     await cancel(notifying)
 
-    async def _handle_event(self, event: Event, reply: Reply, handler: Route) -> bool:
-        """Run an event's handler and return whether it succeeded, without a progress notice.
-
-        After an unexpected error, such as a database that is down, an event in RETRIED_EVENTS is handled
-        again; their handlers check what they have already done.
-        """
-        retries = self.delays.event_retries if event.name in RETRIED_EVENTS else ()
+    async def _handle_event(self, event: Event, reply: Reply, on: On) -> bool:
+        """Run an event's handler and return whether it succeeded, without a progress notice."""
+        retries = self.delays.event_retries if on.retries else ()
         for pause in (*retries, None):
             with measured(event) as act:
                 try:
-                    await handler(event, reply)
+                    await on(event, reply)
                 except Exception as error:  # noqa: BLE001 - it is logged
-                    if event.name in self.features.retryable_events:
+                    if on.must_succeed:
                         act.outcome = "unsettled"
                         log_failure("unsettled", act.name, error)
                     else:
@@ -331,7 +314,7 @@ class Dispatch(AsyncMiddleware):
     async def run_event(self, event: Event, reply: Reply) -> None:
         """Handle an event again that another process began."""
         handler = self._handler(event)
-        if handler and not isinstance(handler, Form):
+        if isinstance(handler, On):
             await self._handle_event(event, reply, handler)
 
     async def resume(self, reply: Reply, payload: JSON) -> None:

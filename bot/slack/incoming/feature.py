@@ -43,6 +43,26 @@ class Form:
 
 
 @dataclass(frozen=True)
+class On:
+    """An event's handler, and how often it runs.
+
+    One that is `resumed` runs again in another process if this one crashes or stops; one that `retries` also
+    runs again after an unexpected error, such as a database that is down. They check what they have done.
+    A `repeatable` one runs as often as Slack sends the event, for events that look the same the next time
+    they happen; if it `must_succeed`, Slack repeats the event until it does.
+    """
+
+    handle: Handler[interaction.Event]
+    resumed: bool = False
+    retries: bool = False
+    repeatable: bool = False
+    must_succeed: bool = False
+
+    async def __call__(self, event: interaction.Event, reply: Reply) -> JSON | None:
+        return await self.handle(event, reply)
+
+
+@dataclass(frozen=True)
 class Feature:
     """Handlers by their trigger: a command without slash and prefix, a callback ID, what a button
     carries, the action ID of a select, or an event type.
@@ -58,9 +78,7 @@ class Feature:
     options: Mapping[str, Options] = field(default_factory=dict)
     messages: Mapping[str, Handler[interaction.UserMessage]] = field(default_factory=dict)
     """By the type of the event."""
-    events: Mapping[str, Handler[interaction.Event]] = field(default_factory=dict)
-    retryable_events: Mapping[str, Handler[interaction.Event]] = field(default_factory=dict)
-    """Events that must not be lost: Slack repeats them until the handler succeeds."""
+    events: Mapping[str, On] = field(default_factory=dict)
     jobs: Mapping[str, JobHandler | BatchHandler] = field(default_factory=dict)
     """What the worker does, by the kind of job."""
 
