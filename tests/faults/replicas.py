@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qs, urlencode
 
-import aiohttp
+from aiohttp import web
 
 from bot.app import Bot
-from bot.sandbox.workspace.delivery import Answer
-from bot.sandbox.workspace.http import HttpDelivery, signature
+from bot.sandbox.workspace.http import signature
 from bot.timings import Delays
 from tests.faults.scene import Scene
 from tests.support.office import Office
 from tests.support.ports import free_port
 from tests.support.reading import JSON, until
+from tests.support.serving import serving
+from tests.support.wire import app, kept
 
 Mode = Literal["once", "duplicate", "repeat"]
 Copy = tuple[bytes, dict[str, str]]
@@ -33,7 +34,6 @@ class Replicas(Scene):
 
     mode: Mode = "once"
     other: Bot
-    _one: HttpDelivery
 
     async def settled(self) -> None:
         """Delays until both replicas have no work in flight."""
@@ -46,8 +46,9 @@ class Replicas(Scene):
             await until(idle)
             await asyncio.sleep(0)
 
-    async def post(self, session: aiohttp.ClientSession, body: bytes, headers: dict[str, str]) -> Answer:
-        """Replaces the local Slack's POST; returns the last response."""
+    async def take(self, request: web.Request) -> web.Response:
+        """Takes the local Slack's requests; returns the last response."""
+        body, headers = await request.read(), kept(request.headers)
         ports = (self.office.bot.port, self.other.port)
         copies = [(port, body, headers) for port in ports]
         if self.mode == "once":
@@ -58,18 +59,15 @@ class Replicas(Scene):
             copies += [(port, body, headers | (retried if event else {})) for port in ports]
         if self.mode == "repeat":
             copies[1] = (ports[1], *self._repeated(body, headers))
-        sending = [asyncio.create_task(self._send(session, *copy)) for copy in copies]
+        sending = [asyncio.create_task(self._send(*copy)) for copy in copies]
         answers = [await answer for answer in asyncio.as_completed(sending)]
         return answers[-1]
 
-    async def _send(
-        self, session: aiohttp.ClientSession, port: int, body: bytes, headers: dict[str, str]
-    ) -> Answer:
+    async def _send(self, port: int, body: bytes, headers: dict[str, str]) -> web.Response:
         url = f"http://127.0.0.1:{port}/slack/events"
-        async with session.post(url, data=body, headers=headers) as answer:
-            text = await answer.text()
+        async with self.office.http.post(url, data=body, headers=headers) as answer:
             assert answer.status == 200, (answer.status, body)
-            return Answer("acknowledged", json.loads(text) if text.startswith("{") else text)
+            return web.Response(body=await answer.read(), content_type=answer.content_type)
 
     def _repeated(self, body: bytes, headers: dict[str, str]) -> Copy:
         if headers["Content-Type"] == "application/json":
@@ -101,14 +99,15 @@ async def replicas(directory: Path, database_url: str) -> AsyncIterator[Replicas
         database_url=database_url,
         rate_limits=False,  # users pause between actions, tests don't
         delays=Delays(still_working=60, form=60),  # on a slow machine only one of two runs would be told
+        bot_port=free_port(),
     )
     async with office.opened():
         scene = Replicas(office)
         settings = office.bot.settings.model_copy(update={"port": free_port()})
         scene.other = Bot(settings, delays=office.delays)
         await scene.other.start()
-        office.workspace._delivery._post = scene.post  # type: ignore[attr-defined] # only HTTP's has it
         try:
-            yield scene
+            async with serving(app(scene.take), port=office.port):
+                yield scene
         finally:
             await scene.other.stop(5)

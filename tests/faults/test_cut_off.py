@@ -8,12 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-import aiohttp
 import pytest
+from aiohttp import web
 
 from bot.sandbox.people import ANA, PEOPLE
 from bot.sandbox.tracker.server import Tracker
-from bot.sandbox.workspace.delivery import Answer
 from bot.timings import Delays, Timings
 from tests.faults.scenarios import SCENARIOS
 from tests.faults.scene import Scene
@@ -22,9 +21,11 @@ from tests.support.hasty import Pace
 from tests.support.office import Office
 from tests.support.people import IDS, KEYS
 from tests.support.person import Person
+from tests.support.ports import free_port
 from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of, until
-from tests.support.wire import Wire
+from tests.support.serving import serving
+from tests.support.wire import Wire, app, kept
 from tests.support.work import none_held
 
 CUT_OFF = "I was restarted while working on this. Check whether it went through."
@@ -38,23 +39,23 @@ class Pair:
         self.office = office
         self.second = BotProcess(office, Pace(TIMINGS))
         self.delivered: list[tuple[bytes, dict[str, str]]] = []
-        office.workspace._delivery._post = self.post  # type: ignore[attr-defined] # only HTTP's has it
 
-    async def post(self, session: aiohttp.ClientSession, body: bytes, headers: dict[str, str]) -> Answer:
-        """Replaces the local Slack's POST."""
-        self.delivered.append((body, headers))
-        port = self.second.port if self.second.alive else self.office.port
+    async def take(self, request: web.Request) -> web.Response:
+        """Takes the local Slack's requests."""
+        self.delivered.append((await request.read(), kept(request.headers)))
+        return web.Response(text=await self._passed_on(*self.delivered[-1]), content_type="application/json")
+
+    async def _passed_on(self, body: bytes, headers: dict[str, str]) -> str:
+        port = self.second.port if self.second.alive else self.office.bot.port
         url = f"http://127.0.0.1:{port}/slack/events"
-        async with session.post(url, data=body, headers=headers) as answer:
+        async with self.office.http.post(url, data=body, headers=headers) as answer:
             assert answer.status == 200
-            return Answer("acknowledged", await answer.json(content_type=None))
+            return await answer.text()
 
     async def kill(self) -> str:
         """Kills the second process, and repeats all payloads to the other; returns its responses."""
         await self.second.end(signal.SIGKILL)
-        async with aiohttp.ClientSession() as session:
-            repeated = [await self.post(session, *each) for each in tuple(self.delivered)]
-        return json.dumps([answer.payload for answer in repeated])
+        return " ".join([await self._passed_on(*each) for each in self.delivered])
 
 
 @pytest.fixture
@@ -73,12 +74,13 @@ async def pair(tmp_path: Path, service: Tracker, wire: Wire, url_of_postgresql: 
         database_url=url_of_postgresql,
         timings=TIMINGS,
         delays=Delays(form=0.1, lookups=(0.05, 0.1)),
+        bot_port=free_port(),
         rate_limits=False,
     )
-    async with office.opened("ana"):
+    pair = Pair(office)
+    async with serving(app(pair.take), port=office.port), office.opened("ana"):
         for login in IDS.keys() - {"ana"}:  # everyone may do everything
             await office.link(IDS[login], KEYS["chris"])
-        pair = Pair(office)
         yield pair
         if pair.second.alive:
             await pair.second.end(signal.SIGKILL)

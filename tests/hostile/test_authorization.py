@@ -11,13 +11,11 @@ from itertools import cycle, islice, product
 from typing import Any
 
 import pytest
-from aiohttp import web
 from structlog.testing import capture_logs
 
 from bot.features.digests.buttons import DigestAction
 from bot.sandbox.workspace import payloads
 from bot.sandbox.workspace.delivery import Kind
-from bot.sandbox.workspace.response_urls import ResponseUrls
 from bot.slack.surfaces.interaction import MESSAGES
 from tests.features.following.threads import create_from_message, in_thread
 from tests.hostile.recording import GONE, name_of
@@ -438,16 +436,3 @@ async def test_answers_go_only_to_slacks_own_hosts(target: Target) -> None:
     assert target.stranger.heard == []
     assert all(answered)
     assert [entry for entry in logged if entry["log_level"] == "error"] == []
-
-
-async def test_answers_follow_no_redirects_off_slack(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
-    def elsewhere(*_: object) -> None:
-        raise web.HTTPTemporaryRedirect(f"http://127.0.0.1:{target.stranger.port}/redirected")
-
-    monkeypatch.setattr(ResponseUrls, "_respond", elsewhere)
-    asked = pressed(target, BEN.user_id, "issue.show", str(target.office.public_issue().id), in_form=False)
-
-    [sent] = await through(target, [("interactive", asked)])
-
-    assert target.stranger.heard == []
-    assert [call.method for call in sent.calls] == ["chat.postEphemeral"]

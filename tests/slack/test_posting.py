@@ -25,6 +25,7 @@ from tests.support.slackwire import SlackWire
 from tests.support.wire import app
 
 POST, CREATED = "chat.postMessage", "Created #1."
+PRIVATE = ["response_url", "chat.postEphemeral"]
 SHOWN = pytest.mark.parametrize("fault", ["lose the answer", "page after it"])
 
 
@@ -135,6 +136,16 @@ async def test_posts_use_the_response_url_if_not_a_member(ana: Person, wire: Sla
 
     posted = (await ana.messages())[-1]
     assert (text_of(posted), posted["ephemeral"]) == (CREATED, False)
+
+
+async def test_answers_follow_no_redirects_off_slack(ana: Person, wire: SlackWire) -> None:
+    wire.lasting = {"response_url": "307 elsewhere"}
+    calls(wire)
+
+    await ana.ask("/issue 12")
+
+    assert wire.elsewhere == []
+    assert [method for method in calls(wire) if method in PRIVATE] == PRIVATE
 
 
 async def test_the_response_url_is_reached_through_the_proxy(ana: Person, wire: SlackWire) -> None:

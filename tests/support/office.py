@@ -83,6 +83,8 @@ class Office:
     rate_limits: bool = True
     port: int = field(default_factory=free_port)
     """Where Slack sends its requests, over HTTP."""
+    bot_port: int = 0
+    """Where the bot listens, if something else takes Slack's requests for it."""
     clock: SetClock = field(default_factory=SetClock)
     """The database's clock."""
     may_crash: bool = False
@@ -116,8 +118,9 @@ class Office:
     async def start_bot(self) -> None:
         self.workspace.state.ack_seconds = self.workspace.state.trigger_seconds = TIMEOUT_SECONDS
         delays = self.delays or (WIRED if self.wire else Delays())
-        settings = {name.lower(): value for name, value in self.environment(self.port).items()}
-        self.bot = Bot(Settings.model_validate(settings), self.timings, delays, self.clock.query())
+        environment = self.environment(self.bot_port or self.port)
+        settings = Settings.model_validate({name.lower(): value for name, value in environment.items()})
+        self.bot = Bot(settings, self.timings, delays, self.clock.query())
         await self.bot.start()
 
     async def stop_bot(self) -> None:
