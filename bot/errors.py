@@ -38,10 +38,12 @@ from typing import ClassVar, dataclass_transform
 
 @dataclass(frozen=True)
 class Offer:
-    """A button below an error: it runs `text` with that command, or else with the one that was typed."""
+    """A button below an error: it runs `text` with that command, or else with the one that was typed, or
+    repeats the request if there is no text.
+    """
 
     label: str
-    text: str
+    text: str | None = None
     command: str = ""
 
 

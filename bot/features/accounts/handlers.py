@@ -6,7 +6,7 @@ from functools import partial
 from pydantic import SecretStr
 
 from bot.access.accounts import KEY_REFUSED
-from bot.errors import BotError, NotLinked, StoredSecretError, Unauthorized
+from bot.errors import BotError, NotLinked, Offer, StoredSecretError, Unauthorized
 from bot.features.accounts import views
 from bot.features.accounts.views import LinkAccount
 from bot.features.parts import Parts
@@ -100,8 +100,9 @@ class AccountHandlers:
         """`/tracker logout`: asks first, because people may expect less of it."""
         if await self.store.links.user_id(reply.owner) is None:
             await reply.privately(views.link_offer(views.NOT_LINKED))
-        elif unlink := await reply.running("Unlink account", "unlink"):
-            await reply.privately(views.unlink_question(reply.wording, unlink))
+        else:
+            buttons = await reply.offered(Offer("Unlink account", "unlink"))
+            await reply.privately(views.unlink_question(reply.wording, buttons))
 
     async def unlink(self, reply: Reply) -> None:
         if await self.store.links.delete(reply.owner):

@@ -1,6 +1,7 @@
 """Views of a user's account: the link form, the offer to link, and the linked user."""
 
 import json
+from collections.abc import Sequence
 
 from bot.access.accounts import full_name
 from bot.features.help.views import help_button
@@ -108,13 +109,13 @@ def linked(wording: Wording, user: User, *, resuming: bool) -> JSON:
     return forms.notice("Account linked", f"{_linked_as(user)}\n{next_step}")
 
 
-def unlink_question(wording: Wording, unlink: Element) -> Message:
+def unlink_question(wording: Wording, buttons: Sequence[Element]) -> Message:
     """Asks before the account is unlinked, and says what stops."""
     text = (
         f"Unlink your {line(wording.service)} account? I'll delete my copy of your API key. Your digests, "
         "the issues you follow, and direct messages stop until you link it again."
     )
-    return Message(text, (section(text), actions([unlink])))
+    return Message(text, (section(text), actions(buttons)))
 
 
 def unlinked(wording: Wording, stopped: int) -> Message:

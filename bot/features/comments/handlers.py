@@ -15,15 +15,15 @@ from bot.features.issues.buttons import CommentOnIssue
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.issues.issues import IssueNotFound, UpdatesUnsupported
 from bot.features.issues.publicity import exposure_of
-from bot.features.issues.views import open_buttons, this_message
+from bot.features.issues.views import open_buttons, open_row, this_message
 from bot.features.parts import Parts
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.messages import quoted_message, writer
 from bot.slack.outgoing.outcomes import PostOutcome
-from bot.slack.outgoing.replies import Reply
+from bot.slack.outgoing.replies import Reply, always
 from bot.slack.surfaces import forms, rich_input
-from bot.slack.surfaces.blocks import JSON, Block, Message, section, typed
+from bot.slack.surfaces.blocks import JSON, Element, Message, actions, section, typed
 from bot.slack.surfaces.buttons import ActionExpired, Number
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, Destination, FormSubmission, Shortcut
@@ -79,12 +79,12 @@ class CommentHandlers:
         reply.fallback = partial(self._fallback, reply, number, text)
         return await self.comments.add(reply.owner, number, comments.Comment(text), Batch(()))
 
-    async def _fallback(self, reply: Reply, number: int, text: str, error: BotError) -> Block | None:
+    async def _fallback(self, reply: Reply, number: int, text: str, error: BotError) -> list[Element]:
         """Return the buttons below an error: the form with the user's text, or the issue."""
         if isinstance(error, UpdatesUnsupported):
             return open_buttons(number, reply.wording)
         after = error.after if isinstance(error, comments.CommentUnconfirmed) else None
-        return await reply.offer(OpenComment(issue=number, text=text, after=after), error)
+        return await reply.leading_on(error, OpenComment(issue=number, text=text, after=after))
 
     # Opening the form
 
@@ -124,7 +124,7 @@ class CommentHandlers:
         """Open the form; what may be `private` is, unless the user chooses otherwise or can't write private
         notes, which the form says.
         """
-        reply.fallback = open_buttons(number, reply.wording) if number else None
+        reply.fallback = always(*open_buttons(number, reply.wording) if number else ())
         await reply.open(loading(views.TITLE))
         typed = await rich_input.prefilled(text, reply.wording.text_format) if text else None
         metadata = CommentMetadata(issue=number, private=private, place=reply.place.as_json())
@@ -196,8 +196,8 @@ class CommentHandlers:
             warning = reply.wording.sentence(error)
             if error.after is None:  # only the user can look, so the form isn't left open
                 again = OpenComment(issue=number, text=text, files=metadata.files, checked=True)
-                rows = [open_buttons(number, reply.wording), await reply.offer(again, error)]
-                message = Message(prose(warning), (section(prose(warning)), typed(text), *filter(None, rows)))
+                rows = [open_row(number, reply.wording), actions(await reply.leading_on(error, again))]
+                message = Message(prose(warning), (section(prose(warning)), typed(text), *rows))
                 return FormResult.notice("Not confirmed", message)
 
             later = metadata.model_copy(update={"after": error.after}).dump()
@@ -266,7 +266,7 @@ class CommentHandlers:
 
 def _linked(view: JSON, number: int, reply: Reply) -> JSON:
     """The form with buttons for the issue below its warning."""
-    row = open_buttons(number, reply.wording)
+    row = open_row(number, reply.wording)
     banner, *others = (b for b in view["blocks"] if not str(b.get("block_id")).startswith("open-"))
     return view | {"blocks": [banner, row, *others]}
 

@@ -27,7 +27,7 @@ from bot.slack.incoming.feature import Feature, Form
 from bot.slack.language.values import Help
 from bot.slack.outgoing.replies import DOUBLE_CLICK, Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import JSON, Message, actions, sentence
+from bot.slack.surfaces.blocks import JSON, Message, rows, sentence
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import MAX_LISTED, FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, FormSubmission, SlashCommand
@@ -84,8 +84,8 @@ class DigestHandlers:
         try:
             request = await digest_form.read_command(self.parts, reply, command.text)
         except UnknownWord as error:
-            result, again = sentence(reply.wording.sentence(error)), await reply.corrected(error)
-            result = replace(result, blocks=(*result.blocks, *([actions([again])] if again else [])))
+            result, buttons = sentence(reply.wording.sentence(error)), await reply.leading_on(error)
+            result = replace(result, blocks=(*result.blocks, *rows(buttons)))
             await self._show(reply, result, personal=error.command == commands.ME)
             return
         match request:
@@ -247,7 +247,7 @@ class DigestHandlers:
 
         After an error, offers the form, filled in from the `typed` text; without a project, asks for it.
         """
-        reply.fallback = partial(reply.offer, OpenFilledForm(digest=typed))
+        reply.fallback = partial(reply.leading_on, draft=OpenFilledForm(digest=typed))
         if request.problems:
             raise request.problems[0]
         if request.personal:

@@ -33,9 +33,9 @@ from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import Parsed
 from bot.slack.language.questions import asks
 from bot.slack.language.reading import needs
-from bot.slack.outgoing.replies import Reply
+from bot.slack.outgoing.replies import Reply, always
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import Block, Element, button
+from bot.slack.surfaces.blocks import Element, button
 from bot.slack.surfaces.forms import FormResult
 from bot.slack.surfaces.interaction import ButtonPress, FormSubmission
 from bot.spelling import fingerprint
@@ -129,13 +129,13 @@ class EditHandlers:
 
     async def _fallback(
         self, reply: Reply, number: int, edit: Edit | None, error: BotError, *, comment: str = ""
-    ) -> Block | None:
+    ) -> list[Element]:
         """Return the buttons below an error: the form filled in, or else the issue.
 
         Offers to add the text as a `comment` if it isn't a change.
         """
         if isinstance(error, NotLinked | KeyInRequest | IssueNotFound):
-            return None
+            return []
         if isinstance(error, NotUnderstood) and isinstance(error.draft, Edit):
             edit = error.draft
         if (
@@ -143,21 +143,20 @@ class EditHandlers:
             or isinstance(error, UpdatesUnsupported)
             or not isinstance(error, UserError | Refused)
         ):
-            return open_buttons(number, reply.wording, *await reply.offered(error.offers))
+            return [*open_buttons(number, reply.wording), *await reply.offered(*error.offers)]
+        buttons = await reply.leading_on(error, OpenEdit(issue=number, edit=edit, wrong=fields_of(error)))
         first = error.first if isinstance(error, NotUnderstood) else error
-        offers = [*first.offers]
         if isinstance(first, NotAChange) and len(first.understood) == 1:
             comment = comment.removeprefix(f"{first.understood[0]}, ")  # that is in the form
         if comment and not (asks(comment) or error.correction) and _may_be_comment(error):
-            offers.append(comment_offer(comment, number))
-        more = await reply.offered(offers)
+            buttons += await reply.offered(comment_offer(comment, number))
 
         refused = error.error if isinstance(error, WrongField) else None
         alone = edit.without(["status"]) == Edit(step=edit.step, guessed=edit.guessed)
         if isinstance(refused, StatusRefused) and alone:
             statuses = [(SetStatus(issue=number, status=one.id).pack(), one.name) for one in refused.allowed]
-            more += [forms.choice(SetStatus.action, statuses, None, "Set status")] if statuses else []
-        return await reply.offer(OpenEdit(issue=number, edit=edit, wrong=fields_of(error)), error, more=more)
+            buttons += [forms.choice(SetStatus.action, statuses, None, "Set status")] if statuses else []
+        return buttons
 
     async def _tell(
         self, reply: Reply, edited: Edited, notes: Sequence[str] = (), *, replace: bool = False
@@ -188,7 +187,7 @@ class EditHandlers:
     async def _undo(self, reply: Reply, undo: UndoChange, *, replace: bool) -> None:
         """*Undo* on a confirmation, which is then replaced: change back what the change made, once."""
         done = UserError("You've already undone this change.")
-        reply.fallback = open_buttons(undo.issue, reply.wording)
+        reply.fallback = always(*open_buttons(undo.issue, reply.wording))
         async with reply.claim(f"undo:{undo.id}", done):
             edited = await self.editing.undo(reply.owner, undo.issue, undo.back, undo.after)
         await self._show(reply, edited, replace=replace, back=True)
@@ -196,7 +195,7 @@ class EditHandlers:
     async def status_chosen(self, press: ButtonPress[SetStatus], reply: Reply) -> None:
         """*Status* on a card, which is then shown again: also after a refusal, since it shows the choice."""
         number, status = press.button.issue, press.button.status
-        reply.fallback = open_buttons(number, reply.wording)
+        reply.fallback = always(*open_buttons(number, reply.wording))
         try:
             edited = await self.editing.apply(reply.owner, number, Edit(values={"status": f"#{status}"}))
         except (WrongField, Refused):
@@ -214,7 +213,7 @@ class EditHandlers:
         Then ask.
         """
         number, confirmed = assign.issue, assign.holder is not None
-        reply.fallback = open_buttons(number, reply.wording)
+        reply.fallback = always(*open_buttons(number, reply.wording))
         if (reply.in_form or reply.place.home) and not confirmed:
             await reply.open(forms.loading(f"#{number}"))
 
@@ -239,7 +238,7 @@ class EditHandlers:
     ) -> None:
         """Open the form right away, then show the issue's values in it, and over them those of `edit`."""
         await reply.open(forms.loading(views.form_title(number)))
-        reply.fallback = open_buttons(number, reply.wording)
+        reply.fallback = always(*open_buttons(number, reply.wording))
         editable, target, errors = await self.editing.editable(reply.owner, number, edit)
         more = [sentence for sentence in map(reply.wording.sentence, errors) if sentence not in warning]
         view = views.edit_form(

@@ -17,7 +17,7 @@ from bot.features.issues.views import (
     ASSIGN,
     SHARE,
     issue_buttons,
-    open_buttons,
+    open_row,
     service_change,
     title,
     value_text,
@@ -123,7 +123,7 @@ def assign_instead(issue: Issue, wording: Wording) -> Message:
     now = f"is assigned to {line(holder.name or 'someone else')}" if holder else "isn't assigned anymore"
     text = f"{title(issue, wording)} {now}. Assign it to yourself instead?"
     assign = AssignToMe(issue=issue.id, holder=holder.id if holder else None)
-    return Message(text, (section(text, button(ASSIGN, assign)), open_buttons(issue.id, wording)))
+    return Message(text, (section(text, button(ASSIGN, assign)), open_row(issue.id, wording)))
 
 
 def conflict(fields: tuple[FieldChange, ...]) -> Block:

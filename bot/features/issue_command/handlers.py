@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from bot.access.projects import ProjectNotChosen
-from bot.errors import BotError, ServiceError, UserError
+from bot.errors import BotError, Offer, ServiceError, UserError
 from bot.features.comments.handlers import CommentHandlers
 from bot.features.editing import views as edit_views
 from bot.features.editing.handlers import EditHandlers
@@ -36,8 +36,8 @@ from bot.service.conventions import SUBJECT_LENGTH
 from bot.slack.incoming.feature import Feature
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.values import Help, OneIssue
-from bot.slack.outgoing.replies import Reply
-from bot.slack.surfaces.blocks import Block, actions, shortened
+from bot.slack.outgoing.replies import Reply, always
+from bot.slack.surfaces.blocks import Element, shortened
 from bot.slack.surfaces.interaction import ButtonPress, SlashCommand
 from bot.spelling import series
 
@@ -146,8 +146,8 @@ class IssueCommand:
     async def _ask_for(self, reply: Reply, subjects: Sequence[str], text: str) -> None:
         """Ask whether several issues are meant: a button creates each."""
         one = await reply.save(OpenDraft(draft=Draft(subject=shortened(text, SUBJECT_LENGTH))))
-        each = [await reply.running(f"Create “{subject}”", f"new {subject}") for subject in subjects]
-        await reply.privately(views.asked_for(subjects, list(filter(None, each)), one))
+        each = [Offer(f"Create “{subject}”", f"new {subject}") for subject in subjects]
+        await reply.privately(views.asked_for(subjects, await reply.offered(*each), one))
 
     async def _ask_about(self, reply: Reply, numbers: Sequence[int], text: str) -> None:
         """Ask before the same change is made to several issues."""
@@ -156,7 +156,7 @@ class IssueCommand:
         for number in numbers:
             if number not in issues:
                 raise IssueNotFound(number)
-        reply.fallback = actions([views.search_for(numbers)])
+        reply.fallback = always(views.search_for(numbers))
         await self.edits.require_readable(reply, numbers[0], f"{numbers[0]} {text}")
         saved = await reply.save(ChangeSeveral(issues=tuple(numbers), text=text))
         await reply.privately(views.asked([issues[number] for number in numbers], saved, reply.wording))
@@ -193,14 +193,12 @@ class IssueCommand:
             return Draft.model_validate(error.draft)
         return read.draft
 
-    async def _fallback(self, reply: Reply, error: BotError) -> Block | None:
+    async def _fallback(self, reply: Reply, error: BotError) -> list[Element]:
         """The buttons below an error in reading the command."""
         match error:
             case NotUnderstood(draft=draft):
                 return await self.form.offer(reply, draft, error)
             case commands.UnknownSubcommand(text=text, new=new):
-                draft = await self._draft(reply, new)
-                row = await self.form.offer_new(reply, draft, search_button(text))
-                again = await reply.corrected(error)
-                return actions([again, *row["elements"]]) if again else row
-        return await reply.correction(error)
+                create = await self.form.offer_new(reply, await self._draft(reply, new))
+                return [*await reply.leading_on(error), create, search_button(text)]
+        return await reply.leading_on(error)

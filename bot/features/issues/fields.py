@@ -257,6 +257,9 @@ class NotUnderstood(UserError):
     others: tuple[UserError, ...]
     draft: Draft
 
+    def __post_init__(self) -> None:
+        self.offers = self.first.offers
+
     @property
     def errors(self) -> tuple[UserError, ...]:
         return (self.first, *self.others)

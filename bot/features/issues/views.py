@@ -71,10 +71,13 @@ def issue_buttons(number: int, wording: Wording, *first: Element, mine: bool = F
     return [*first, *others, link_button(*page(number, wording))]
 
 
-def open_buttons(number: int, wording: Wording, *more: Element) -> Block:
-    """Buttons for an issue's card, for its page in the service, and `more`."""
-    show = button("Show issue", buttons.ShowIssue(issue=number))
-    return actions([show, link_button(*page(number, wording)), *more], block_id=f"open-{number}")
+def open_buttons(number: int, wording: Wording) -> list[Element]:
+    """Buttons for an issue's card and for its page in the service."""
+    return [button("Show issue", buttons.ShowIssue(issue=number)), link_button(*page(number, wording))]
+
+
+def open_row(number: int, wording: Wording, *more: Element) -> Block:
+    return actions([*open_buttons(number, wording), *more], block_id=f"open-{number}")
 
 
 def post_menu(
@@ -247,7 +250,7 @@ def created(
         private = "I didn't post this in the channel because the issue is private."
         blocks.append(context(prose(not_posted(announced) if announced else private)))
     edit = [] if wording.lacks(UPDATE_ISSUE) else [button("Edit", buttons.EditIssue(issue=issue.id))]
-    blocks.append(open_buttons(issue.id, wording, *edit))
+    blocks.append(open_row(issue.id, wording, *edit))
     return Message(text, tuple(blocks))
 
 

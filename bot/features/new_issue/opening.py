@@ -22,7 +22,7 @@ from bot.slack.incoming.feature import Feature
 from bot.slack.language.keys import without_typed_key
 from bot.slack.outgoing.messages import quoted_message
 from bot.slack.outgoing.replies import Reply
-from bot.slack.surfaces.blocks import JSON, Block, Element, actions, button, shortened
+from bot.slack.surfaces.blocks import JSON, Element, button, shortened
 from bot.slack.surfaces.drafts import SavedDraft
 from bot.slack.surfaces.forms import loading
 from bot.slack.surfaces.interaction import ButtonPress, Destination, Shortcut
@@ -131,20 +131,20 @@ class FormOpening:
         unfinished = await self.unfinished.offered(reply.owner, form)
         await reply.show(with_offer(view, unfinished.offer()) if unfinished else view)
 
-    async def offer(self, reply: Reply, draft: Draft, error: BotError) -> Block | None:
-        """A button that opens the form with what was understood; None if the form can't help."""
+    async def offer(self, reply: Reply, draft: Draft, error: BotError) -> list[Element]:
+        """The buttons that lead on, first *Open form* with what was understood; none if it can't help."""
         if isinstance(error, NotLinked | KeyInRequest) or not isinstance(error, OFFERED):
-            return None
+            return []
         named = isinstance(error, UnclearName | Forbidden | NotFound)
         # A name elsewhere than in the project is a WrongField.
         fields = ("project",) if named else fields_of(error)
         needed = fields if isinstance(error, IssueRefused) else ()
-        return await reply.offer(OpenDraft(draft=draft, wrong=fields, needed=needed), error)
+        return await reply.leading_on(error, OpenDraft(draft=draft, wrong=fields, needed=needed))
 
-    async def offer_new(self, reply: Reply, draft: Draft, *others: Element) -> Block:
-        """A button that opens the form with a draft in which nothing is wrong, and other buttons."""
+    async def offer_new(self, reply: Reply, draft: Draft) -> Element:
+        """A button that opens the form with a draft in which nothing is wrong."""
         label = f"Create issue “{shortened(without_typed_key(draft.subject), 50)}”"
-        return actions([button(label, await reply.save(OpenDraft(draft=draft))), *others])
+        return button(label, await reply.save(OpenDraft(draft=draft)))
 
     async def open_draft(self, press: ButtonPress[OpenDraft], reply: Reply) -> None:
         """*Open form*: the form with the draft that was saved."""

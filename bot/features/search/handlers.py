@@ -18,7 +18,7 @@ from bot.slack.language.options import understand
 from bot.slack.language.values import Help, OneIssue
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import Block, Element, Message, actions
+from bot.slack.surfaces.blocks import Element, Message
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, FormSubmission, Shortcut
@@ -82,32 +82,33 @@ class SearchHandlers:
     async def _request(self, reply: Reply, page: views.ResultsPage) -> Query | OneIssue | Help:
         views.require_pageable(page)
         as_phrases = "words" not in page.changes
-        reply.fallback = partial(self._fallback, page)
+        reply.fallback = partial(self._fallback, reply, page)
         parsed, typist = understand(page.query, OPTIONS), await reply.typist()
         known = await vocabulary_for(self.parts, reply, parsed, "search" if as_phrases else None)
         return await read_with(known, partial(issues_command, parsed, typist, known, phrases=as_phrases))
 
-    async def _fallback(self, page: views.ResultsPage, error: BotError) -> Block | None:
+    async def _fallback(self, reply: Reply, page: views.ResultsPage, error: BotError) -> list[Element]:
         """*Search for “…”* below what can't be a search, and the projects of which one can be searched."""
         projects = error.projects if isinstance(error, SeveralProjects | CategoryWithoutProject) else ()
         phrases = error.phrases if isinstance(error, SeveralProjects) else ()
         words = _words(page) if isinstance(error, UserError) else []
         ways = [*views.project_choice(projects, page, phrases), *words]
-        return actions(ways) if ways else None
+        return [*ways, *await reply.offered(*error.offers, style=None if ways else "primary")]
 
-    async def _names(self, query: Query, page: views.ResultsPage, error: BotError) -> Block | None:
+    async def _names(
+        self, reply: Reply, query: Query, page: views.ResultsPage, error: BotError
+    ) -> list[Element]:
         """The names that an unknown or ambiguous one may mean, and the words if phrases were read."""
         if not isinstance(error, UnclearName):
-            return await self._fallback(page, error)
+            return await self._fallback(reply, page, error)
         corrections = [(ref.name, correction(query, error, ref)) for ref in meant(error)[: views.MAX_NAMES]]
         offers = [(name, change) for name, change in corrections if change]
         names = views.name_choice(error.kind, offers, page)
-        ways = [*names, *(_words(page) if query.phrases else ())]
-        return actions(ways) if ways else None
+        return [*names, *(_words(page) if query.phrases else ())]
 
     async def _find(self, reply: Reply, query: Query, page: views.ResultsPage) -> Message:
         query = reduce(changed, page.changes, query)
-        reply.fallback = partial(self._names, query, page)
+        reply.fallback = partial(self._names, reply, query, page)
         results = await self.search.find(reply.owner, query, reply.channel, page.offset)
         shareable = reply.place.channel_id is not None
         return views.results(results, reply.wording, page, await reply.today(), shareable=shareable)

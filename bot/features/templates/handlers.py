@@ -22,9 +22,9 @@ from bot.features.templates.views import (
 )
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.outgoing.messages import writer
-from bot.slack.outgoing.replies import Reply
+from bot.slack.outgoing.replies import Reply, always
 from bot.slack.surfaces import rich_input
-from bot.slack.surfaces.blocks import JSON, button_row
+from bot.slack.surfaces.blocks import JSON, button
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, Destination, FormSubmission, OptionsRequest
 from bot.spelling import fingerprint
@@ -83,13 +83,14 @@ class TemplateHandlers:
 
     async def save_issue(self, reply: Reply, number: int, name: str) -> None:
         """`/issue template save 42 as bug-report`; an error offers the form, filled in."""
-        reply.fallback = button_row("Open form", NewTemplate(project=0, issue=number, name=name))
+        form = NewTemplate(project=0, issue=number, name=name)
+        reply.fallback = always(button("Open form", form, style="primary"))
         saved = await self.templates.save_issue(reply.owner, number, name, reply.wording.text_format)
         await self._show(reply, saved[0], views.saved(saved[1], new=True))
 
     async def on_named(self, reply: Reply, name: str, project: str | None, *, remove: bool) -> None:
         """`/issue template edit bug` opens the form, and `delete bug` asks."""
-        reply.fallback = reply.correction
+        reply.fallback = reply.leading_on
         if not remove:
             await reply.open(loading("Edit template"))
         async with self.accounts.reading(reply.owner) as session:

@@ -38,7 +38,7 @@ from bot.slack.language.marks import Vocabulary
 from bot.slack.language.values import Help
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.outcomes import NOT_ANNOUNCED, PostOutcome, not_posted
-from bot.slack.outgoing.replies import Reply
+from bot.slack.outgoing.replies import Reply, always
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import Message, plain
 from bot.slack.surfaces.forms import FormResult, loading
@@ -104,7 +104,7 @@ class TimelogHandlers:
     async def _answer(self, reply: Reply, request: commands.TimelogRequest) -> None:
         match request:
             case Misread(draft, error):
-                reply.fallback = partial(reply.offer, views.FillTimeForm(time=draft))
+                reply.fallback = partial(reply.leading_on, draft=views.FillTimeForm(time=draft))
                 raise error
             case TimeToLog() as time:
                 if logged := await self._log(reply, time):
@@ -125,7 +125,7 @@ class TimelogHandlers:
 
     async def _log(self, reply: Reply, time: TimeToLog, *, look: bool = False) -> Logged | None:
         """Log time; None if the user was asked for the activity, or to confirm a long day or one ahead."""
-        reply.fallback = partial(reply.offer, views.FillTimeForm(time=time))
+        reply.fallback = partial(reply.leading_on, draft=views.FillTimeForm(time=time))
         if not time.ahead and (await reply.typist()).is_ahead(time.spent_on):
             await self._ask_ahead(reply, time)
             return None
@@ -143,7 +143,7 @@ class TimelogHandlers:
             again = await reply.save(views.FillTimeForm(time=time))
             await reply.privately(views.unconfirmed(reply.wording, time, error, again))
         else:
-            reply.fallback = None  # the form would log it again
+            reply.fallback = always()  # the form would log it again
             return logged
         return None
 
@@ -385,7 +385,7 @@ class TimelogHandlers:
     async def delete_pressed(self, press: ButtonPress[views.DeleteTime], reply: Reply) -> None:
         """*Delete entry*, below a confirmation or in the form: delete the entry and its post."""
         entry = await self.timelog.one(reply.owner, press.button.entry)
-        reply.fallback = views.elsewhere(entry, reply.wording)
+        reply.fallback = always(views.elsewhere(entry, reply.wording))
         if reply.in_form:
             await reply.show(loading("Delete entry"))
         await self.timelog.delete(reply.owner, entry)

@@ -12,7 +12,7 @@ from bot.access.name_matching import pick
 from bot.access.projects import KnownProject
 from bot.errors import OutcomeUnknown, UserError
 from bot.features.issues.fields import typed_hours
-from bot.features.issues.views import format_hours, issue_field, open_buttons, post_menu
+from bot.features.issues.views import format_hours, issue_field, open_row, post_menu
 from bot.features.timelog.lookups import LoggedIn
 from bot.features.timelog.timelog import MINUTES, Loggable, LongDay, TimeDraft, TimeToLog
 from bot.service.conventions import COMMENT_LENGTH, project_url
@@ -266,7 +266,7 @@ def time_of_others(issue: int | None, wording: Wording) -> Message:
     text = "I can't show other people's time."
     if issue:
         text = f"{text} Issue #{issue} shows the sum."
-        return Message(text, (section(text), open_buttons(issue, wording)))
+        return Message(text, (section(text), open_row(issue, wording)))
     return Message(text, (section(text), actions([_time_page(wording)])))
 
 
@@ -353,8 +353,8 @@ def unconfirmed(wording: Wording, time: TimeToLog, error: OutcomeUnknown, again:
     return Message(text, (section(text), entered, actions(below)))
 
 
-def elsewhere(entry: Entry, wording: Wording) -> Block:
-    return actions([link_button(f"Open in {wording.service}", _url(entry, wording))])
+def elsewhere(entry: Entry, wording: Wording) -> Element:
+    return link_button(f"Open in {wording.service}", _url(entry, wording))
 
 
 def _what(spent: Spent, wording: Wording) -> str:

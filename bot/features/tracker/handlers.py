@@ -19,7 +19,7 @@ from bot.slack.incoming.feature import Feature, On
 from bot.slack.outgoing.posting import privately
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import Block, actions
+from bot.slack.surfaces.blocks import Element
 from bot.slack.surfaces.interaction import ButtonPress, Destination, Event, SlashCommand
 from bot.store.channels import Channel
 
@@ -109,9 +109,7 @@ class TrackerHandlers:
         message = help_views.overview(reply.wording.command)
         await reply.open(forms.result("Help", message.blocks), for_anyone=True)
 
-    async def _fallback(self, reply: Reply, error: BotError) -> Block | None:
+    async def _fallback(self, reply: Reply, error: BotError) -> list[Element]:
         """The buttons below an unknown subcommand: the nearest one, and the help."""
-        if not isinstance(error, UnknownWord):
-            return await reply.correction(error)
-        again = await reply.corrected(error)
-        return actions([*([again] if again else []), help_views.help_button()])
+        more = [help_views.help_button()] if isinstance(error, UnknownWord) else []
+        return [*await reply.leading_on(error), *more]

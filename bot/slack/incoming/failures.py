@@ -13,21 +13,10 @@ from bot.errors import BotError, Forbidden, NotLinked, Unauthorized, UserError
 from bot.slack.incoming.feature import Interrupted
 from bot.slack.incoming.form_results import finish
 from bot.slack.incoming.measurement import Measurement, log_failure, log_if_undelivered
-from bot.slack.language.values import ZoneUnknown
 from bot.slack.outgoing.posting import NotDelivered
 from bot.slack.outgoing.replies import FormNotShown, Reply
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import (
-    Block,
-    Message,
-    actions,
-    button,
-    button_row,
-    rows,
-    section,
-    sentence,
-    typed,
-)
+from bot.slack.surfaces.blocks import Block, Message, button_row, rows, section, sentence, typed
 from bot.slack.surfaces.forms import FormResult
 from bot.slack.text.mrkdwn import without_keys
 from bot.slack.workspaces.slack_errors import TRIGGER_EXPIRED, reason
@@ -102,8 +91,10 @@ class Failures:
         await self.linking.ask(reply, reply.wording.sentence(why), saved.id)
 
 
-async def tell(reply: Reply, error: BotError) -> None:
-    """Report a failure, with the form as it was, unless its write succeeded, or the typed command."""
+async def tell(reply: Reply, error: BotError, *notes: Block) -> None:
+    """Report a failure: with the form as it was, unless its write succeeded, or with the typed command, the
+    buttons that lead on, and the notes.
+    """
     text = without_keys(reply.wording.sentence(error))
     warning = sentence(text)
     if modal := reply.interaction.modal:
@@ -113,7 +104,7 @@ async def tell(reply: Reply, error: BotError) -> None:
         if not reply.acknowledge(response_action="update", view=result.view):
             await finish(reply, result)
     else:
-        message = Message(warning.text, (*warning.blocks, *await _below(reply, error)))
+        message = Message(warning.text, (*warning.blocks, *await _below(reply, error), *notes))
         if not (reply.view_id and await reply.try_show(forms.result("That didn't work", message.blocks))):
             await reply.privately(message)
 
@@ -133,17 +124,11 @@ async def _offer_form(reply: Reply, why: str | None) -> None:
 
 
 async def _below(reply: Reply, error: BotError) -> list[Block]:
-    """The typed command, if it is worth repeating, and buttons that lead on from the error."""
+    """The typed command, if it is worth repeating, and the buttons that lead on from the error."""
     line = reply.interaction.typed if reply.give_back and not reply.place.said_there else None
-    below, buttons = [typed(line)] if line and " " in line else [], None
-    if reply.fallback:
-        try:
-            buttons = await reply.fallback(error) if callable(reply.fallback) else reply.fallback
-        except Exception as failed:  # noqa: BLE001 - it is logged, and the command is given back
-            log_failure("fallback not offered", "failure.no_fallback", failed)
-    if isinstance(error, ZoneUnknown):
-        again = button("Try again", await reply.save_request(), style=None if buttons else "primary")
-        buttons = actions([*(buttons["elements"] if buttons else ()), again])
-    if buttons and buttons["type"] == "actions":
-        return [*below, *rows(buttons["elements"])]
-    return [*below, buttons] if buttons else below
+    below = [typed(line)] if line and " " in line else []
+    try:
+        return [*below, *rows(await reply.fallback(error))]
+    except Exception as failed:  # noqa: BLE001 - it is logged, and the command is given back
+        log_failure("fallback not offered", "failure.no_fallback", failed)
+        return below

@@ -57,15 +57,16 @@ class CrashRecovery:
         modal = interaction.modal
         if modal and isinstance(interaction, FormSubmission):
             reply = reply.at(Destination.from_json(modal.metadata.get("place")))
+        notes = []
         if late:  # an ephemeral message reaches only who is looking at the conversation
             reply = reply.at(Destination())
-            reply.fallback = _asked(interaction.place.channel_id or "", late)
+            notes = [_asked(interaction.place.channel_id or "", late)]
         if reply.in_form and modal:  # if the user has moved on in the form, nothing was lost
             text = reply.wording.sentence(Interrupted())
             over = None if shows_progress(interaction.name) else modal.hash
             await reply.try_show(refilled(modal.json, text), over=over)
         else:
-            await tell(reply, Interrupted())
+            await tell(reply, Interrupted(), *notes)
 
 
 def _asked(channel_id: str, at: datetime) -> Block:

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain
 from zoneinfo import ZoneInfo
 
-from bot.errors import UnknownWord, UserError
+from bot.errors import Offer, UnknownWord, UserError
 from bot.service.conventions import issue_number as linked_issue
 from bot.slack.language.options import CUSTOM_FIELD, Parsed
 from bot.slack.language.phrases import AND, SELF
@@ -42,6 +42,7 @@ class NoZone(Enum):
 
 class ZoneUnknown(UserError):
     says = "I couldn't get your time zone from Slack. Try again in a minute."
+    offers = (Offer("Try again"),)
 
 
 @dataclass(frozen=True)

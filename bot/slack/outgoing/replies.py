@@ -25,7 +25,7 @@ from bot.slack.outgoing.outbox import Outbox
 from bot.slack.outgoing.outcomes import PostOutcome
 from bot.slack.outgoing.posting import NotDelivered, deletable
 from bot.slack.outgoing.stored import StoredPosts
-from bot.slack.surfaces.blocks import JSON, Block, Element, Message, actions, button, sentence, shortened
+from bot.slack.surfaces.blocks import JSON, Element, Message, button, filled, sentence, shortened
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.surfaces.drafts import RESUMES, ResumeRequest, SavedDraft, saveable
 from bot.slack.surfaces.forms import notice, result
@@ -49,6 +49,8 @@ from bot.store.store import Store
 log = structlog.get_logger(__name__)
 
 S = TypeVar("S", bound=SavedDraft)
+Fallback = Callable[[BotError], Awaitable[Sequence[Element]]]
+"""Makes the buttons below an error, such as *Open form* with the user's text."""
 WhyNotShow = Callable[[], Awaitable[PostOutcome | None]]
 """Called right before a post: why others there may not see its content; None if they may."""
 DOUBLE_CLICK = timedelta(seconds=5)
@@ -60,6 +62,15 @@ class FormNotShown(SlackApiError):
 
     def __init__(self, why: BaseException | None = None) -> None:
         super().__init__("no form was shown", getattr(why, "response", None))  # type: ignore[no-untyped-call] # slack_sdk's
+
+
+def always(*buttons: Element) -> Fallback:
+    """The same buttons below any error."""
+
+    async def fallback(_: BotError) -> Sequence[Element]:
+        return buttons
+
+    return fallback
 
 
 async def _no_home(_: "Reply") -> None:
@@ -134,8 +145,7 @@ class Reply:
     """Set once a form's write succeeded: the form must not act again, whatever fails after that."""
     give_back: bool = field(default=True, init=False)
     """Whether an error quotes the typed command; not if it may contain a key."""
-    fallback: Callable[[BotError], Awaitable[Block | None]] | Block | None = field(default=None, init=False)
-    """The buttons below an error, or what makes them, such as *Open form* with the user's text."""
+    fallback: Fallback = field(init=False)
     progress: Callable[[], str] | None = field(default=None, init=False)
     """How far a form's work is, in mrkdwn, if its handler can tell."""
 
@@ -143,7 +153,7 @@ class Reply:
         asked = self.interaction
         self.owner, self.place, self.wording = asked.owner, asked.place, self.platform.wording
         self.view_id = asked.modal.id if asked.modal else None
-        self.fallback = self.correction
+        self.fallback = self.leading_on
 
     @property
     def channel(self) -> Channel | None:
@@ -332,11 +342,12 @@ class Reply:
             log.exception("draft not saved", action="draft.not_saved", draft=draft.action)
             return None
 
-    async def save_request(self) -> ResumeRequest:
-        """Save this request to be resumed; the one that it resumes itself is saved already."""
+    async def save_request(self, **changes: str) -> ResumeRequest:
+        """Save this request, or a changed one, to be resumed; the one that it resumes is saved already."""
         payload = self.interaction.payload
-        request = ResumeRequest(payload=saveable(payload), id=payload.get(RESUMES, ""))
-        return request if request.id else await self.save(request)
+        saved_id = "" if changes else payload.get(RESUMES, "")
+        request = ResumeRequest(payload=saveable(payload | changes), id=saved_id)
+        return request if saved_id else await self.save(request)
 
     async def saved(self, kind: type[S], draft_id: str) -> S | None:
         """The user's saved draft; None if it is gone."""
@@ -346,59 +357,29 @@ class Reply:
         except ValidationError:  # it is of another kind
             return None
 
-    async def offer(
-        self, draft: SavedDraft, error: BotError, text: str = "Open form", *, more: Sequence[Element] = ()
-    ) -> Block | None:
-        """Return the button that opens a form with the user's text and its problems; None for an API key.
-
-        Before it, the one that runs a command with the name that a misspelled one probably means; after it,
-        `more`.
+    async def leading_on(self, error: BotError, draft: SavedDraft | None = None) -> list[Element]:
+        """The buttons below an error: to run the command corrected, to open a form with the draft and its
+        problems (never with an API key), and the error's offers.
         """
-        if isinstance(error, KeyInRequest):
-            return None
-        warning, again = without_keys(self.wording.sentence(error)), await self.corrected(error)
-        saved = await self.save(draft.model_copy(update={"warning": warning}))
-        form = button(text, saved, style=None if again else "primary")
-        return actions([*([again] if again else []), form, *more])
+        asked = self.interaction
+        again = _corrected(asked.text, error) if isinstance(asked, SlashCommand) else ()
+        buttons = await self.offered(*again, style="primary")
+        if draft and not isinstance(error, KeyInRequest):
+            warning = without_keys(self.wording.sentence(error))
+            saved = await self.save(draft.model_copy(update={"warning": warning}))
+            buttons.append(button("Open form", saved, style=None if buttons else "primary"))
+        alone = not buttons and len(error.offers) == 1
+        return [*buttons, *await self.offered(*error.offers, style="primary" if alone else None)]
 
-    async def running(self, label: str, text: str, command: str = "") -> Element | None:
-        """A button that runs the command, or another one, with this text; None if no command was typed."""
-        if not isinstance(self.interaction, SlashCommand):
-            return None
-        typed = {"text": text, **({"command": self.wording.command(command)} if command else {})}
-        again = ResumeRequest(payload=saveable(self.interaction.payload | typed))
-        return button(label, await self.save(again))
-
-    async def offered(self, offers: Sequence[Offer]) -> list[Element]:
-        """The offers' buttons; none if no command was typed."""
-        each = [await self.running(one.label, one.text, one.command) for one in offers]
-        return [one for one in each if one]
-
-    async def corrected(self, error: BotError) -> Element | None:
-        """The button that runs the command with the name that a misspelled one most likely means, or without
-        its question mark.
-        """
-        asked, correction, text = self.interaction, error.correction, None
-        if not isinstance(asked, SlashCommand):
-            return None
-        if isinstance(error, Question):
-            text = without_question(asked.text)
-            label = f"Run “{shortened(text, 60)}”"
-        elif correction:
-            text = corrected(asked.text, *correction)
-            label = f"Use {correction[1]}"
-        if not text:
-            return None
-        again = ResumeRequest(payload=saveable(asked.payload | {"text": text}))
-        return button(label, await self.save(again), style="primary")
-
-    async def correction(self, error: BotError) -> Block | None:
-        """Return the buttons of `corrected` and `offered`, in a row of their own; one alone is green."""
-        again, offered = await self.corrected(error), await self.offered(error.offers)
-        buttons = [again, *offered] if again else offered
-        if len(buttons) == 1:
-            buttons[0]["style"] = "primary"
-        return actions(buttons) if buttons else None
+    async def offered(self, *offers: Offer, style: str | None = None) -> list[Element]:
+        """The offers' buttons; those that run a command only if one was typed."""
+        buttons = []
+        for one in offers:
+            command = self.wording.command(one.command) if one.command else None
+            changes = filled({}, text=one.text, command=command)
+            if not changes or isinstance(self.interaction, SlashCommand):
+                buttons.append(button(one.label, await self.save_request(**changes), style=style))
+        return buttons
 
     async def say(self, text: str, *, title: str = "That didn't work") -> None:
         """Say one sentence: in the open form, or else privately."""
@@ -424,6 +405,19 @@ class Reply:
             except FormNotShown:
                 raise error from None
         self.view_id = opened.get("id")
+
+
+def _corrected(text: str, error: BotError) -> list[Offer]:
+    """The offer to run what was typed with the name that a misspelled one most likely means, or without its
+    question mark, if there is either.
+    """
+    if isinstance(error, Question):
+        text = without_question(text)
+        return [Offer(f"Run “{shortened(text, 60)}”", text)] if text else []
+    if error.correction is None:
+        return []
+    again = corrected(text, *error.correction)
+    return [Offer(f"Use {error.correction[1]}", again)] if again else []
 
 
 async def _view_from(call: Awaitable[Any]) -> JSON:

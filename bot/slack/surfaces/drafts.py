@@ -1,7 +1,7 @@
 """Users' input, saved until a button gives it back: for a form, or a request that resumes.
 
-`Reply.save` saves a draft, `Reply.offer` makes the button below an error, and the handler of a press gets the
-draft back. A saved draft has no tokens and no triggers.
+`Reply.save` saves a draft, `Reply.leading_on` makes its button below an error, and the handler of a press
+gets the draft back. A saved draft has no tokens and no triggers.
 """
 
 from datetime import timedelta
