@@ -131,6 +131,7 @@ COMMANDS = {
     "issues": f"/issues id:{listed(map(str, count(1)), ',')}",
     "words of a digest": f"/digest add web {filled('dail wekly ')}",
     "days of a digest": f"/digest add webshop weekly {filled('mon at ')}",
+    "words after a weekly digest": f"/digest weekly {filled('a ')}",
     "filters of a digest": f"/digest add webshop daily 9:00 version:{listed(different(), ',')}",
     "a time zone": f"/digest add webshop daily 9:00 tz:{filled('Eruope/')}",
     "durations": f"/timelog 10001 {filled('1h ')}",

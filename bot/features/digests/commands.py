@@ -312,7 +312,8 @@ def _schedule(typed: Parsed, problems: list[UserError]) -> Schedule | None:
     if weekly := _WEEKLY.match(typed.plain):
         text = f"weekly mon{typed.plain[weekly.end() :]}"
         if not schedules.is_schedule(text):
-            days = [day for day in typed.plain.split() if schedules.is_schedule(f"weekly {day}")]
+            first = typed.plain.split()[:_SCHEDULE_WORDS]
+            days = [day for day in first if schedules.is_schedule(f"weekly {day}")]
             problems[-1:] = (
                 problems[-1:] if days else [UserError("Which day? I filled in the form with Monday.")]
             )

@@ -1,5 +1,6 @@
 """Builds the form for a digest, and reads its values."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -221,9 +222,9 @@ def project_of(view: View) -> int | None:
 
 async def read_command(parts: Parts, reply: Reply, typed: str, chosen: str | None = None) -> DigestRequest:
     """The request in a text, for the `chosen` project if there is one."""
-    parsed = typed_digest(typed)
+    parsed = await asyncio.to_thread(typed_digest, typed)
     known = await vocabulary_for(parts, reply, parsed, project=chosen or typed_project(parsed))
-    return digest_command(parsed, reply.owner, known, chosen)
+    return await asyncio.to_thread(digest_command, parsed, reply.owner, known, chosen)
 
 
 async def read(access: Parts, reply: Reply, view: View, before: Plan | None = None) -> PlanDraft:
