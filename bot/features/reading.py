@@ -12,18 +12,20 @@ from bot.access.accounts import Session
 from bot.access.catalog import Part
 from bot.access.name_matching import UnclearName
 from bot.access.projects import KnownProject
-from bot.errors import Forbidden, NotFound, Unauthorized, UserError, WrongField
+from bot.errors import Forbidden, NotFound, NotLinked, ServiceError, Unauthorized, UserError, WrongField
 from bot.features.parts import Parts
 from bot.service.models import Ref
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import Parsed
 from bot.slack.language.phrases import Where
-from bot.slack.language.reading import HalfPhrase, identifiers, needs, search, subject
+from bot.slack.language.reading import HalfPhrase, identifiers, is_search, needs, search, subject
+from bot.slack.language.tokens import UnclosedQuote, words
 from bot.slack.outgoing.replies import Reply
 from bot.store.channels import Channel
 from bot.store.owner import Owner
 
 T = TypeVar("T")
+FEW_WORDS = 12  # how many words a search has that needs no verb
 MANY_NAMES = 2_000  # how many names are searched in the event loop
 PARTS: Mapping[str, Part] = {
     "tracker": "trackers",
@@ -119,6 +121,17 @@ async def vocabulary_for(
         _fields(parts, reply, parsed, project),
     )
     return Vocabulary({**names, **more}, fields, problem)
+
+
+async def is_search_phrase(parts: Parts, reply: Reply, text: str) -> bool:
+    """Whether a short text is nothing but phrases of a search, with the names that the user may use."""
+    with suppress(NotLinked, ServiceError, UnclosedQuote, HalfPhrase):
+        parsed = Parsed(words(text), {})
+        if len(parsed.words) <= FEW_WORDS:
+            known = await vocabulary_for(parts, reply, parsed, "search")
+            today = (await reply.typist()).today
+            return await read_with(known, partial(is_search, parsed, today, known))
+    return False
 
 
 async def read_with(vocabulary: Vocabulary, read: Callable[[], T]) -> T:

@@ -197,7 +197,8 @@ def _unchangeable(what: str, number: int) -> UserError:
 def _about(parsed: Parsed, number: int) -> Parsed:
     """The same without the issue's number."""
     at = next(n for n, word in enumerate(parsed.words) if values.issue_number(word.text) == number)
-    ends = parsed.words[at].source.endswith(",")
+    governs = [plain(word) for word in parsed.words[at + 1 : at + 2]] == ["to"]  # `assign 42, to ben`
+    ends = parsed.words[at].source.endswith(",") and not governs
     before = [replace(word, source=f"{word.source},") for word in parsed.words[:at][-1:] if ends]
     parsed = parsed.without(at, 1)
     return replace(parsed, words=(*parsed.words[: at - len(before)], *before, *parsed.words[at:]))

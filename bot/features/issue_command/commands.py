@@ -15,12 +15,23 @@ from bot.slack.language import values
 from bot.slack.language.doubts import is_several
 from bot.slack.language.durations import NUMBERS, WITH_UNIT
 from bot.slack.language.marks import Vocabulary, plain
-from bot.slack.language.objects import ARTICLES, BARE, EACH, GENERAL, NEW_ISSUE, THOSE, is_subject, opened
+from bot.slack.language.objects import (
+    ARTICLES,
+    BARE,
+    CHANGE,
+    EACH,
+    GENERAL,
+    HIDDEN,
+    NEW_ISSUE,
+    THOSE,
+    is_subject,
+    opened,
+)
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.phrases import QUESTION_WORDS
 from bot.slack.language.questions import Question, asks, is_question, reject_question, without_question
 from bot.slack.language.reading import is_search, subject
-from bot.slack.language.rows import CommandTable
+from bot.slack.language.rows import CommandTable, shapes
 from bot.slack.language.tokens import as_typed, split_first_line, words
 from bot.slack.language.values import CommandContext, Help, OneIssue
 from bot.slack.surfaces.blocks import shortened
@@ -37,25 +48,28 @@ _OPTION_LINE = re.compile(
     r"[ \t]*(project|type|tracker|priority|assignee|due):[ \t]*([^\s\"][^\"]*)", re.IGNORECASE
 )
 """An option alone on the last line below a new issue."""
-_HIDDEN = "(?:private|internal|confidential)"
+_HIDDEN = (
+    rf"(?:(?:{HIDDEN})(?:ly)?|(?:team|staff|us)[\s-]only|(?:just|only)\sfor\s(?:us|(?:the\s)?(?:team|staff)))"
+)
 _LEAD = "please|pls|keep|this|it|that|one|is|should|stays?|be|for|as|in|an?|the|note|strictly|highly|to"
 _NOTE = "note|comment|message|info|use|only|please"
 _TECHNICAL = "server|error|api|network|link|tool|test|user|team|system|service|id|docs?"
 _PRIVATE = re.compile(
     # Before the comment: `keep this private: …`, `internal note …`; not `internal server error`.
     rf"\A(?::\w[\w+-]*:|[\W_])*+(?:(?:{_LEAD})[\W_]+){{0,6}}"
-    rf"(?:(?:private|confidential)(?:ly)?|internal(?:ly(?!,))?(?!\s(?:{_TECHNICAL})s?\b))"
+    rf"(?:(?:private|confidential)(?:ly)?|internal(?:ly(?!,))?(?!\s(?:{_TECHNICAL})s?\b)|"
+    rf"{_HIDDEN}(?=\s?[:!–—-]))"  # not `secret key`
     rf"(?:[/-](?:{_NOTE}|{_HIDDEN}))*_?(?![\w/-]|['’]\w)|"
     # In brackets, anywhere: `(internal only)`.
-    rf"[(\[{{](?:(?:{_LEAD})\s){{0,4}}{_HIDDEN}(?:ly)?(?:[\s,:-]{{1,3}}(?:{_NOTE})){{0,3}}[\s.!:]*[)\]}}]|"
+    rf"[(\[{{](?:(?:{_LEAD})\s){{0,4}}{_HIDDEN}(?:[\s,:-]{{1,3}}(?:{_NOTE})){{0,3}}[\s.!:]*[)\]}}]|"
     # After the comment: `…, private`, `… #internal`.
-    rf"(?:[,.;:!?–—#\n]|\s[-/])\s{{0,3}}{_HIDDEN}(?:ly)?(?:[\s,]{{1,3}}(?:{_NOTE})){{0,3}}[\s.!]*\Z",
+    rf"(?:[,.;:!?–—#\n]|\s[-/])\s{{0,3}}{_HIDDEN}(?:[\s,]{{1,3}}(?:{_NOTE})){{0,3}}[\s.!]*\Z",
     re.IGNORECASE,
 )
 """What tells of a comment that the form may keep private."""
 Act = Enum(
     "Act",
-    "EACH SEARCH SEARCH_FOR SHOW ANSWER CHANGE SEVERAL UNDO ATTACH LOG_TIME OFFER_TIME COMMENT "
+    "EACH WHICH SEARCH SEARCH_FOR SHOW ANSWER CHANGE SEVERAL UNDO ATTACH LOG_TIME OFFER_TIME COMMENT "
     "MAYBE_PRIVATE FOLLOW UNFOLLOW MUTE UNMUTE TEMPLATES NEW_TEMPLATE EDIT_TEMPLATE REMOVE_TEMPLATE "
     "SAVE_TEMPLATE",
 )
@@ -139,7 +153,9 @@ _ROWS = CommandTable[Act | Help | OpenForm | None](
     (f"{_QUESTIONS} {{rest}}", None),
     ("add|remove {who} watcher|watchers to|from|on? issue? {issue}", Act.CHANGE),
     ("{word} {issue} {rest?}", Act.CHANGE),
+    ("{verb} it|this|that?", Act.WHICH),
     spent=WITH_UNIT,
+    verb=rf"(?:{CHANGE})\b",
     those=THOSE,
     who=r"\S.*?",
     asked=r"(?:.*\s)?(?:(?:me|the|issue|ticket|is|of|on|about|for|with|does|did|was|close)\s+|(?=#))"
@@ -147,7 +163,7 @@ _ROWS = CommandTable[Act | Help | OpenForm | None](
     word=r"\S+",
 )
 _COMMENTED = CommandTable(
-    (f"{ADD}? {{before?}} act=comment|note", Act.COMMENT),
+    (f"{ADD}? {{before?}} {{private?}} act=comment|note", Act.COMMENT),
     (f"act=comment|note {TO}? {TO}? {{issue}} {{rest?}}", Act.COMMENT),
     (
         f"act={ADD} {{before?}} {{private?}} comment|note {TO}? {TO}? {{issue}} {{rest?}}",
@@ -166,6 +182,10 @@ _OF_TEMPLATES = CommandTable(
     ("delete|remove {rest}", Act.REMOVE_TEMPLATE),
     ("save issue? {issue} as {rest}", Act.SAVE_TEMPLATE),
     ("save {rest?}", Act.SAVE_TEMPLATE),
+)
+_COPY = shapes(
+    "a|an? copy|clone|duplicate|same|similar|like|identical of|as|to|like? issue|ticket? {issue} {but?}",
+    but=r"(?:but|except|for|only|with|in|on|and)\b.*",
 )
 SUBCOMMANDS = (_ROWS.verbs - QUESTION_WORDS - {"i'd"}) | {*GENERAL, "comment", "note"}
 
@@ -232,6 +252,12 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
             raise UserError(
                 "I change issues by their numbers. Search for them first, then type `{/issue} 12, 13 close`.",
                 offers=[Offer(f"Search for “{shortened(those, 50)}”", those, "issues")],
+            )
+        case Act.WHICH if row:
+            raise UserError(
+                "Which issue? Type its number, such as `{/issue} {verb} 42`.",
+                verb=row[1]["verb"],
+                offers=[Offer("My issues", "mine", "issues")],
             )
         case Act.SEVERAL if several := _several(options + first_line, parsed):
             return several
@@ -308,6 +334,12 @@ def new_issue(
     draft = _draft(subject(parsed, vocabulary, typist.today), typed.below, typist)
     if draft.subject and not without_question(draft.subject):
         raise Question(draft.subject)
+    if copied := _COPY.take(draft.subject):
+        cannot = UserError(
+            "I can't copy #{number}, so I didn't create an issue. Describe the new one in the form.",
+            number=_number(copied[1]["issue"]),
+        )
+        raise NotUnderstood(cannot, (), draft)
     return CreateIssue(draft) if draft.subject else OpenForm(draft)
 
 

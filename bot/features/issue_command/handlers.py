@@ -25,7 +25,7 @@ from bot.features.new_issue.opening import FormOpening, OpenDraft
 from bot.features.notices.handlers import NoticeHandlers
 from bot.features.notices.messenger import AssignmentMessenger
 from bot.features.parts import Parts
-from bot.features.reading import read_with, vocabulary_for
+from bot.features.reading import is_search_phrase, read_with, vocabulary_for
 from bot.features.related.related import Duplicates
 from bot.features.search.handlers import SearchHandlers
 from bot.features.search.views import search_button
@@ -63,7 +63,13 @@ class IssueCommand:
     async def command(self, command: SlashCommand, reply: Reply) -> None:
         reply.fallback = partial(self._fallback, reply)
         typist = await reply.typist()
-        request: commands.IssueRequest | commands.CreateIssue = commands.issue_command(command.text, typist)
+        request: commands.IssueRequest | commands.CreateIssue
+        try:
+            request = commands.issue_command(command.text, typist)
+        except commands.UnknownSubcommand:
+            if not await is_search_phrase(self.parts, reply, command.text):
+                raise
+            request = commands.OnIssues(Act.SEARCH, text=command.text)
         if isinstance(request, commands.TypedIssue):
             if subjects := commands.several_subjects(request):
                 await self._ask_for(reply, subjects, request.parsed.text)
@@ -151,6 +157,13 @@ class IssueCommand:
 
     async def _ask_about(self, reply: Reply, numbers: Sequence[int], text: str) -> None:
         """Ask before the same change is made to several issues."""
+        if text.lower() in ("delete", "remove"):
+            these = series([f"#{number}" for number in numbers], "and")
+            raise UserError(
+                "I can't delete issues. Close {these} instead, or delete them in {service}.",
+                these=these,
+                offers=[Offer(f"Close {these}", f"{these} close")],
+            )
         async with self.parts.accounts.reading(reply.owner) as session:
             issues = await self.issues.several(session, numbers)
         for number in numbers:

@@ -12,12 +12,12 @@ from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_doubtful
 from bot.slack.language.durations import DURATION, LONG
 from bot.slack.language.marks import URGENT, Vocabulary
-from bot.slack.language.objects import ARTICLES, EACH, GENERAL, NEW_ISSUE, THOSE, is_subject
+from bot.slack.language.objects import ARTICLES, CHANGE, EACH, GENERAL, HIDDEN, NEW_ISSUE, THOSE, is_subject
 from bot.slack.language.options import Parsed, is_filter
 from bot.slack.language.phrases import QUESTION_WORDS
 from bot.slack.language.questions import asks
 from bot.slack.language.reading import is_search
-from bot.slack.language.rows import CommandTable, without_greeting
+from bot.slack.language.rows import CommandTable, shapes, without_greeting
 from bot.slack.language.search_text import topic
 from bot.slack.language.tokens import UnclosedQuote, as_typed, words
 from bot.slack.surfaces.blocks import shortened
@@ -78,17 +78,21 @@ class IssueOfThread:
     person: str = ""
 
 
-Meant = RoutedCommand | Nothing | Wordless | Talk | Unclear | OfThread | IssueOfThread
+@dataclass(frozen=True)
+class CommentOfThread:
+    """A thread's first message as a comment on issue `number`, or on the one that the thread is about."""
+
+    number: int | None
+
+
+Meant = RoutedCommand | Nothing | Wordless | Talk | Unclear | OfThread | IssueOfThread | CommentOfThread
 LOG, ON, IT = "log|time|track|book|spent", "on|for|to|in|issue", "it|this|that"
-CHANGE = (
-    "close|closed|done|resolve|resolved|reopen|assign|unassign|follow|unfollow|mute|unmute|watch|unwatch|mark|move|give|take|"
-    "raise|lower|delete|remove|set|comment|attach|start|begin|bump|rename|put|reassign|hand"
-)
 SHOW, OF_ISSUE = "show|view|open|edit|change|update", "me|on|for|the|issue|ticket|bug"
 ACCOUNT = "help|whoami|link|unlink|login|logout|connect|disconnect"
 TO_ISSUE = ("issue", "{act} {issue} {rest}")
 OF_FIELD = ("issue", "{issue} {act} {field} {to}")
 TIMED = rf"(?:#?[0-9]{{1,12}}|<?https?://[^\s>]{{1,2000}}>?|{DURATION}|{LONG})[:,]?(?:\s.*|\Z)"
+NOTE = f"{{before?}} hidden={HIDDEN}? comment|note"
 THING = "{before?} when=daily|weekly|hourly|live?"
 STATES = URGENT | {"high", "low", "normal", "private", "public", "done", "due", "mine"}
 """What may be made of an issue, but is no type."""
@@ -104,12 +108,16 @@ _THREAD = CommandTable[Row](
     dated=r"(?:today|yesterday|last|on)(?![^\s.,!]).*",
     state=rf"(?:{'|'.join(sorted(STATES))}|\S+\s(?:priority|prio))(?![^\s.,!]).*",
 )
+_AS_COMMENT = shapes(
+    f"add|put|post|attach|save {IT} thread|message? to|on|in? issue? {{issue?}} as a|the? comment|note",
+    f"add|put|post|attach|save {IT} thread|message? as a|the? comment|note to|on|in? issue? {{issue?}}",
+)
 _ADDED = CommandTable[Row](
     ("{new}", ("issue", "new")),
     ("a|an? new? issue:|ticket: {rest}", ("issue", "new {rest}")),
     ("{subject?}", ("issue", "new {subject}")),
-    ("{before?} comment|note to|on|for? issue? {issue} {rest?}", ("issue", "comment {issue} {rest}")),
-    ("{before?} comment|note to|on|for? issue?", ("issue", "comment")),
+    (f"{NOTE} to|on|for? issue? {{issue}} {{rest?}}", ("issue", "add {hidden} comment {issue} {rest}")),
+    (f"{NOTE} to|on|for? issue?", ("issue", "{hidden} comment")),
     (f"time {ON}? {ON}? {{timed?}}", ("timelog", "{timed}")),
     ("{spent}", ("timelog", "{spent}")),
     ("{before} {spent}", ("timelog", "{spent}")),
@@ -131,6 +139,7 @@ _TABLE = CommandTable[Row](
     ("{plain} issues|tickets {rest?}", ("issues", "{rest}")),
     ("{plain} digest|digests {rest?}", ("digest", "{rest}")),
     ("{plain} act=timelog|tracker {rest?}", ("{act}", "{rest}")),
+    ("my hours|time|timesheet {rest?}", ("timelog", "{all}")),
     ("how much|many {logged}", ("timelog", "{all}")),
     ("how much|many hours|time did|have i {rest}", ("timelog", "{all}")),
     ("how much did|have i work|worked|log|book {rest?}", ("timelog", "{all}")),
@@ -156,14 +165,14 @@ _TABLE = CommandTable[Row](
     (f"{{plain}} act=note {OF_ISSUE} {OF_ISSUE}? {{issue}} {{rest?}}", TO_ISSUE),
     ("{plain} act=note {hash} {rest?}", ("issue", "{act} {hash} {rest}")),
     ("act=template|templates {rest?}", ("issue", "{act} {rest}")),
-    ("attach", ("issue", "attach")),
+    (f"act={CHANGE}|note {IT}?", ("issue", "{act}")),
     ("search|find for? {rest?}", ("issues", "{rest}")),
     ("can|could|would you please? search|find|show|list for|me? {rest}", ("issues", "{rest}")),
     ("list|show projects", ("tracker", "projects")),
     ("list|show digests", ("digest", "list")),
     ("list|show templates", ("issue", "templates")),
     ("list|show {rest?}", ("issues", "{rest}")),
-    (f"{{stated}} {NEW_ISSUE}", ("issue", "new")),
+    (NEW_ISSUE, ("issue", "{all}")),
     ("what can you do {help?}", ("tracker", "help")),
     ("{search}", ("issues", "{all}")),
     (f"{EACH} {{those}}", ("issue", "{all}")),
@@ -199,7 +208,6 @@ _TABLE = CommandTable[Row](
     about=r"(?:\S+\s+){0,3}?(?:about|for|of|on)(?!\S)",
     help=r"(?:for|with)(?![^\s.,!?]).*",
     plain=r"(?=\S)",  # the first word isn't a label, as in `issue: …`
-    stated=r"(?=[^?]*\Z)",
     hash=r"#[0-9]{1,12}[:,]?(?!\S)",
     topics=r"(?:(?:all|assigned|assignments|comments|changes|on|off|and)(?:[\s,]+|\Z))+",
     digest=r"(?:.*\s)?digests?(?![^\s.!?]).*",
@@ -271,6 +279,10 @@ def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread
         ),
     }
 
+    if as_comment := _AS_COMMENT.take(f"{word} {rest}", issue=numbered):
+        number = as_comment[1]["issue"] or ""
+        in_form = RoutedCommand("issue", f"comment {number}".strip())
+        return CommentOfThread(numbered(number)) if in_thread else in_form
     if in_thread and (command := _of_thread(word, rest, numbered)):
         return command
     added = _routed(_ADDED, rest or " ", rest, of_new) if word in GENERAL else None

@@ -4,13 +4,14 @@ import re
 from contextlib import suppress
 from functools import partial
 
-from bot.errors import NotLinked, ServiceError
+from bot.errors import NotLinked
 from bot.features.files.jobs import FileJobs, name_of
 from bot.features.help import views as help_views
 from bot.features.issues.fields import Draft
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.mentions import views
 from bot.features.mentions.commands import (
+    CommentOfThread,
     IssueOfThread,
     Meant,
     Nothing,
@@ -28,15 +29,13 @@ from bot.features.mentions.views import OpenDraftThere, RunCommand
 from bot.features.new_issue.form import TITLE
 from bot.features.new_issue.opening import FormOpening, draft_from_message
 from bot.features.parts import Parts
-from bot.features.reading import read_with, vocabulary_for
+from bot.features.reading import is_search_phrase
 from bot.features.related.views import CreateFromMessage
 from bot.slack.incoming.feature import Feature
 from bot.slack.language.keys import reject_key
 from bot.slack.language.objects import opened
-from bot.slack.language.options import Parsed
 from bot.slack.language.phrases import SELF
 from bot.slack.language.questions import asks
-from bot.slack.language.reading import HalfPhrase, is_search
 from bot.slack.language.tokens import UnclosedQuote, words
 from bot.slack.outgoing.messages import names_of
 from bot.slack.outgoing.replies import Reply
@@ -44,7 +43,6 @@ from bot.slack.surfaces.blocks import JSON, sentence
 from bot.slack.surfaces.forms import loading
 from bot.slack.surfaces.interaction import MESSAGES, ButtonPress, Destination, UserMessage
 
-FEW_WORDS = 12  # how many words a search has that needs no verb
 _UNNAMED = re.compile(r"<([@#])([A-Z0-9]{2,30})\|?>")
 _KINDS = {"@": "user", "#": "channel"}
 
@@ -73,7 +71,7 @@ class MentionHandlers:
                     await reply.privately(sentence(views.FILES_LEFT))
                 return _payload(reply, command, rest)
             case Unclear() as unclear:
-                if not files and await self._is_search(reply, text):
+                if not files and await is_search_phrase(self.parts, reply, text):
                     return _payload(reply, "issues", text)
                 if not files and _asks_for_issue(unclear):
                     return _payload(reply, "issue", text)
@@ -82,8 +80,8 @@ class MentionHandlers:
                 await self._ask_of_thread(reply, message, meaning)
             case Nothing() | Wordless() if files:
                 await self._ask(reply, message, Unclear(name_of(files[0])))
-            case Nothing() if reply.place.thread_ts:
-                await self._offer_thread(reply, message)
+            case Nothing() | CommentOfThread() if reply.place.thread_ts:
+                await self._offer_thread(reply, message, meaning)
             case Nothing():
                 await reply.privately(help_views.overview(reply.wording.command))
             case Wordless():
@@ -110,23 +108,13 @@ class MentionHandlers:
         read = await self.issues.thread(reply, str(reply.place.thread_ts))
         first = next((each for each in read if each["ts"] != message.event["ts"]), None)
         if first is None:
-            await self._offer_thread(reply, message)
+            await self._offer_thread(reply, message, Nothing())
             return
         draft = await draft_from_message(reply, first)
         named = {"tracker": request.tracker, "to": "me" if request.person in SELF else request.person}
         draft = draft.model_copy(update={"values": {**draft.values, **{k: v for k, v in named.items() if v}}})
         create = await reply.save(OpenDraftThere(draft=draft, place=reply.place.as_json()))
         await reply.privately(views.unclear(views.OF_THREAD, draft.subject, create, None))
-
-    async def _is_search(self, reply: Reply, text: str) -> bool:
-        """Whether a short text is nothing but phrases of a search, with the names that the user may use."""
-        with suppress(NotLinked, ServiceError, UnclosedQuote, HalfPhrase):
-            parsed = Parsed(words(text), {})
-            if len(parsed.words) <= FEW_WORDS:
-                known = await vocabulary_for(self.parts, reply, parsed, "search")
-                today = (await reply.typist()).today
-                return await read_with(known, partial(is_search, parsed, today, known))
-        return False
 
     async def _ask(self, reply: Reply, message: UserMessage, unclear: Unclear) -> None:
         """Ask what a message means; saves its text with the buttons, and its files."""
@@ -163,15 +151,18 @@ class MentionHandlers:
         certain = not (leads or is_reply(message.text))
         await reply.privately(views.unclear(answer, unclear.subject, create, search, leads, certain=certain))
 
-    async def _offer_thread(self, reply: Reply, message: UserMessage) -> None:
-        """Offer actions on the thread; saves its first message for them, if the bot can read it."""
+    async def _offer_thread(self, reply: Reply, message: UserMessage, meaning: Meant) -> None:
+        """Offer actions on the thread, or a comment; saves its first message, if the bot can read it."""
         thread = str(reply.place.thread_ts)
         read = await self.issues.thread(reply, thread)
         about = await self.issues.about(reply, message.event, read)
         others = (each for each in read if each["ts"] != message.event["ts"])
         first = next(others, message.event | {"text": message.text})
         job = await self.jobs.save_message(reply, first | {"thread_ts": thread})
-        await reply.privately(views.thread_menu(job, thread, about, reply.wording))
+        menu = views.thread_menu(job, thread, about, reply.wording)
+        if isinstance(meaning, CommentOfThread) and (number := meaning.number or (about and about.id)):
+            menu = views.as_comment(job, number)
+        await reply.privately(menu)
 
     async def run_pressed(self, press: ButtonPress[RunCommand], _reply: Reply) -> JSON:
         return press.button.payload

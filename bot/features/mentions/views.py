@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from bot.features.comments.views import CommentWithMessage
 from bot.features.help.views import help_button
 from bot.features.issues.buttons import CommentOnIssue, FollowIssue, OpenTimeForm
 from bot.features.issues.fields import Draft
@@ -72,6 +73,12 @@ def unclear(
         button(f"Create issue “{quoted}”", create, style="primary" if certain else None),
     )
     return Message(message, (section(message), *rows([*buttons, help_button()])))
+
+
+def as_comment(job: str, number: int) -> Message:
+    """Offers the message that is saved as `job` as a comment on an issue."""
+    add = button(f"Comment on #{number}", CommentWithMessage(issue=number, job=job), style="primary")
+    return Message(OF_THREAD, (section(OF_THREAD), actions([add])))
 
 
 def thread_menu(job: str, thread_ts: str, issue: Issue | None, wording: Wording) -> Message:

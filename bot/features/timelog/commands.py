@@ -86,8 +86,10 @@ _ABOUT = CommandTable[EditLast | Help | str](
     ("{totals}", "totals"),
     ("{others}", "others"),
     ("who {rest}", "others"),
+    ("{mine} in? for? {entries}", "mine"),
     ("start|stop|begin|pause the|a? timer|clock|working? on|for? {issue?}", "timer"),
     its=rf"(?:.*\s)?(?:entry|one|time|hours)(?![^\s.,!?])|{DURATION}",
+    mine=r"(?:(?:fill|enter|put|log|add)\s+(?:(?:in|out)\s+)?)?my\s+(?:hours|time|timesheet)\b",
     last=r"last.*|(?:(?:last|my|the|it|entry|time|one|latest|that)(?:\s+|\Z))+",
     entry=r"(?:.*\s)?(?:entry|entries|(?:my|today['’]s|yesterday['’]s) hours)(?![^\s.,!?]).*",
     totals=rf"(?=(?:how|what|show|list)\b|.*\b(?:today|week|month|totals?|entries)\b)"
@@ -117,6 +119,7 @@ _ON_ISSUE = shapes(
     f"{LINK}? {{issue}} {{rest?}}",
     **_SLOTS,
 )
+_BESIDE_ISSUE = (*_SLOTS.keys() - {"certain"}, "duration", "rest")
 _ON_PROJECT = shapes("{issue} {duration} {rest?}", "{amount} {rest?}", "{comment} {spent} {rest?}", **_SLOTS)
 _ITS = rf"(?:(?:(?:on|for|last)\s+)?(?:#?[0-9]{{1,9}}|{_CALENDAR}|{dates.DAY_WORD}):?(?!\S))"
 _SEVERAL = re.compile(
@@ -200,7 +203,10 @@ def timelog_command(
         number = values.issue_number(match.groupdict("").get("issue", ""))
         match about:
             case "timer":
-                return Misread(TimeDraft(issue=number), _no_timer())
+                problem = UserError(
+                    "I don't have a timer. When you're done, log the time, such as `{/timelog} 42 1h30`."
+                )
+                return Misread(TimeDraft(issue=number), problem)
             case "others":
                 return WhoLogged(number)
             case "entry":
@@ -211,6 +217,8 @@ def timelog_command(
                     "it. To open your last one, type `{/timelog} edit`.",
                     offers=[Offer("Edit last entry", "edit")],
                 )
+            case "mine":
+                return timelog_command(typed_time(match["entries"]), typist, vocabulary)
             case "totals":
                 return _total(match["totals"], typist)
             case EditLast() | Help():
@@ -283,10 +291,6 @@ def _total(text: str, typist: CommandContext) -> ShowTotal:
     return ShowTotal(days.since or typist.today(), days.until or typist.today(), lately)
 
 
-def _no_timer() -> UserError:
-    return UserError("I don't have a timer. When you're done, log the time, such as `{/timelog} 42 1h30`.")
-
-
 def _either_day(words: Sequence[str], typist: CommandContext) -> UserError | None:
     """The error for a weekday that is today's, without a word that says which one."""
     if words[-1] not in CALENDAR or words[-2:-1] in (["on"], ["last"], ["this"]):
@@ -335,35 +339,31 @@ def _shaped(
     row = (_ON_PROJECT if draft.project else _ON_ISSUE).take(_text(parsed))
     slots = row[1].groupdict() if row else {}
     number = values.issue_number(slots.get("certain") or slots.get("issue") or "")
-    spent = next(filter(None, map(slots.get, ("total", "duration", "amount", "spent", "long"))), None)
-    comment = _within(parsed, row[1], "comment", "rest") if row else parsed
-
+    spent = next(filter(None, map(slots.get, ("total", "duration", "amount", "spent", "long"))), "")
     if number and draft.project:
         problems.append(UserError("Log time on an issue or a project, not both. Leave one out."))
     if number:
         draft = draft.model_copy(update={"issue": number, "project": None})
 
     known, amount = bool(number or draft.project), None
-    past = PAST.intersection(map(plain, comment.words))  # `2 hours ago` is no duration
-    if spent or (known and comment.words and not past):
-        try:
-            amount = hours(spent or comment.words[0].text, typist.locale)
-        except UserError as error:
-            problems += [error] if known else []
+    comment = _within(parsed, row[1], "comment", "rest") if row else parsed
+    others = _within(parsed, row[1], *_BESIDE_ISSUE) if row and known else parsed
+    before = [plain(word) or "" for word in _within(parsed, row[1], "comment").words] if row else []
+    if known and not spent and comment.words and PAST.isdisjoint(map(plain, comment.words)):
+        spent = comment.words[0].text  # `2 hours ago` is no duration
+    try:
+        amount = hours(spent, typist.locale) if spent else None
+    except UserError as error:
+        problems += [error] if known else []
 
-    before = _within(parsed, row[1], "comment").words if row and known and spent else ()
-    typed = [plain(word) or "" for word in before]
-    denied = typed in DELETING or not NEGATIONS.isdisjoint(typed)
-    told = denied or is_told(typed)
-    if told:
-        problems.append(_unsure() if denied else _unsure_of(spent or ""))
-    amount = None if denied else amount
-    if told or not (amount or re.fullmatch(LONG, spent or "", re.IGNORECASE)):
-        comment = (
-            _within(parsed, row[1], *_SLOTS.keys() - {"certain"}, "duration", "rest")
-            if row and known
-            else parsed
-        )
+    if before in DELETING or not NEGATIONS.isdisjoint(before):
+        problems.append(_unsure())
+        amount, comment = None, others
+    elif is_told(before):
+        problems.append(_unsure_of(spent))
+        comment = others
+    elif not (amount or re.fullmatch(LONG, spent, re.IGNORECASE)):
+        comment = others
     return _dated(comment, draft.model_copy(update={"hours": amount}), typist, problems)
 
 

@@ -23,11 +23,15 @@ MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
-DAY_WORD = r"(?:today|yesterday|tomorrow|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}\.[0-9]{1,2}\.|[0-9]+[dw])"
+DAY_WORD = (
+    r"(?:today|yesterday|yday|tomorrow|tmrw|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}\.[0-9]{1,2}\.|[0-9]+[dw])"
+)
 _NAMED = {
     "today": 0,
     "yesterday": -1,
+    "yday": -1,
     "tomorrow": 1,
+    "tmrw": 1,
     "day before yesterday": -2,
     "day after tomorrow": 2,
 }
@@ -102,8 +106,8 @@ class SaidDay:
 def said_day(words: Sequence[Word], today: Today) -> SaidDay | None:
     """The day that a text names at its start or end: `last friday`, `on friday`, `yesterday`, `2026-12-31`.
 
-    A weekday or a date without its year needs `on`, as in `on Dec 31`, unless it is the whole text. If there
-    is nothing else, `Dec 31` isn't sure.
+    A weekday or a date without its year needs `on`, as in `on Dec 31`, or a colon after it, unless it is the
+    whole text. If there is nothing else, `Dec 31` isn't sure.
 
     Weekdays are as in `spent_day`. Quoted words name no day. Raises UserError as `day` does,
     but for text that may be no date only if it looks like one: `on Feb 30`.
@@ -118,8 +122,9 @@ def said_day(words: Sequence[Word], today: Today) -> SaidDay | None:
 
             alone = count == len(words)
             typed = bare(_normal(" ".join(word.text for word in phrase)).rstrip(":"))
-            named = typed.removeprefix("for " if alone and typed.startswith("for ") else "on ")
-            dated = named != typed
+            labels = not at and phrase[-1].text.endswith(":")
+            named = typed.removeprefix("for " if (alone or labels) and typed.startswith("for ") else "on ")
+            dated = labels or named != typed
             here = {"anywhere": True, "first": at == 0 or dated, "alone": alone or dated}
             clear = next((where.split() for where, form, _ in _FORMS if form.fullmatch(named)), [])
             sure = any(map(here.get, clear))

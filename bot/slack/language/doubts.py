@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from bot.slack.language.dates import MONTH
 from bot.slack.language.durations import UNIT, without_and, without_spans
-from bot.slack.language.phrases import LIMITING, STATING
+from bot.slack.language.phrases import LASTING, LIMITING
 
 _CLOCK = r"[0-9]{1,2}:[0-9]{2}\b"
 _TIME = rf"(?:{_CLOCK}|[0-9]+(?:[.,][0-9]+)?\s?{UNIT}\b)"
@@ -35,9 +35,8 @@ PAST = frozenset({"ago", "earlier", "later"})
 
 def is_told(before: Sequence[str]) -> bool:
     """Whether words before a duration tell something else than the time spent: `timeout of 30m`."""
-    stated = before[-1:] == ["for"] and not STATING.isdisjoint(before)  # `was down for 2h`
-    limits = LIMITING.intersection(word.rstrip(":") for word in before[-1:])  # `eta: 2h`
-    return stated or bool(limits) or before in (["in"], ["within"])
+    lasts = before[-1:] == ["for"] and not LASTING.isdisjoint(before)  # `was down for 2h`
+    return lasts or not LIMITING.isdisjoint(word.rstrip(":") for word in before[-1:])  # `eta: 2h`
 
 
 def is_several(text: str) -> bool:

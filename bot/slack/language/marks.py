@@ -34,7 +34,7 @@ _COMPARED = {"before": "<", "after": ">", "since": ">=", "from": ">="} | dict.fr
 )
 _WITHIN = re.compile(r"(?:in |within |during |over )?(?:the )?((?:last|past|next|this) .+)")
 _BETWEEN = re.compile(r"between (.+) and (.+)")
-_SPELLED_OUT = {"w/o": "without", "w/": "with"}
+_SPELLED_OUT = {"w/o": "without", "w/": "with", "im": "i'm", "ive": "i've"}
 _PERCENT = re.compile(r"[0-9]{1,3} ?%")
 _POSSESSIVE = re.compile(r"(.+?)['’]s?")
 _NUMBER = re.compile(r"#?[1-9][0-9]{0,8}")

@@ -8,8 +8,13 @@ from bot.slack.language.rows import CommandTable
 from bot.slack.language.tokens import Atom, Word
 
 GENERAL = ("new", "create", "add")
+CHANGE = (
+    "close|closed|done|resolve|resolved|reopen|assign|unassign|follow|unfollow|mute|unmute|watch|unwatch|mark|"
+    "move|give|take|raise|lower|delete|remove|set|comment|attach|start|begin|bump|rename|put|reassign|hand|copy"
+)
+"""Verbs that change an issue."""
 _ASKING = (
-    "can|could|i'd|i? you|i|we? want|need|like? to? open|report|file|raise|submit|make|start|log|need "
+    "can|could|i'd|i? you|i|we? want|need|like? to? open|create|report|file|raise|submit|make|start|log|need "
     "a|an new?"
 )
 NEW_ISSUE = f"{_ASKING} issue|ticket|bug|task here?"
@@ -26,7 +31,8 @@ _THINGS = (
     r"(?:(?:comment|note|hour|digest|feed|template|(?:sub)?project|user|account|member|attachment|watcher)s?|"
     r"reply|time)\b(?!-)"
 )
-_KINDS = "private|internal|confidential|public|personal|daily|weekly|hourly|live|half"
+HIDDEN = "private|internal|confidential|secret"
+_KINDS = rf"{HIDDEN}|public|personal|daily|weekly|hourly|live|half"
 _BARE = r"(?=\s*(?:$|[.!?])|\s+(?:please|here|now|from|for\s+(?:me|it|this|that|the)\b))"
 _ISSUE = re.compile(
     rf"{BEFORE}(?:(?:issue|ticket)\b(?!\s+(?:#?[0-9]|template)|{_BARE})|sub-?task\s+(?:of|for|under)\s)",

@@ -24,6 +24,7 @@ CLEARABLE = (
 """The fields that an issue may lack, and their names in phrases."""
 SET = (("status", "status|state"), ("priority", "priority|prio"), ("tracker", "tracker|type"), *CLEARABLE)
 MY_WORK = "status:any to:me updated:{times}"
+HAPPENED = "did|has|what? anything|something|what|what's happen|happened|happening|change|changed"
 AGO, UNTOUCHED = "created:<{span}", "updated:<{span}"
 PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     # Due dates
@@ -185,6 +186,8 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("not updated|touched|changed|modified since {times}", "updated:<{times}", SEARCH),
     ("inactive|untouched|stale for? {span}", UNTOUCHED, SEARCH),
     ("~inactive|untouched|stale", "updated:<30d", SEARCH),
+    (f"{HAPPENED} {{times}}", "status:any updated:{times}", SEARCH),
+    (f"{HAPPENED} in|on {{project}} {{times}}", "status:any project:{project} updated:{times}", SEARCH),
     ("since|after {times}", "created:>={times}", SEARCH),
     ("from|in the? {month}", "created:{month}", SEARCH),
     ("from|during {times}", "created:{times}", SEARCH),
@@ -275,7 +278,7 @@ FILLERS = _words(
     "were was of me please what what's whats everything anything things stuff have i for those these "
     "there has been a an still in do we our us who can you could tell need want any about currently right "
     "now does did ones but at moment to look up team my on or yet working doing from how "
-    "why when where should would already thats that's & + ,"
+    "why when where should would already thats that's belong belongs belonging & + ,"
 )
 """Words that mean nothing in a search beside a phrase or at its start."""
 VERBS = _words(
@@ -293,9 +296,11 @@ NEGATIONS = _words(
 )
 """Words before a phrase that turn it around: it is none then."""
 STATING = _words("is are was were been")
+LASTING = STATING | _words("down out off away offline unavailable unreachable broken blocked stuck")
+"""Words of what lasts: `down for 2h` is no time spent."""
 LIMITING = STATING | _words(
     "to or than until till after every of need needs take takes lasts lasted be plan planned expect expected "
-    "remaining estimate estimated eta sla budget limit max maximum most timeout delay"
+    "in within remaining estimate estimated eta sla budget limit max maximum most timeout delay"
 )
 """Words right before a duration that isn't the time spent: `from 2 to 3h`, `downtime was 2h`."""
 VAGUE = (

@@ -404,14 +404,14 @@ def _tails(
         end = at + phrase.count if phrase else at
         if phrase and end in tails and not phrase.options.keys() & typed:
             tails[at] = (phrase, *tails[end])
-        elif plain[at] in (*SEPARATORS, *TALK) and tails.get(at + 1):
+        elif plain[at] in (*SEPARATORS, *DASHES, *TALK) and tails.get(at + 1):
             tails[at] = tails[at + 1]
     return {at: phrases for at, phrases in tails.items() if at not in following}
 
 
 def _separates(word: Word) -> bool:
     """Whether the next word may begin a phrase that needs a comma or the like before it."""
-    return word.source.endswith((",", ";")) or plain(word) in SEPARATORS
+    return word.source.endswith((",", ";")) or plain(word) in (*SEPARATORS, *DASHES)
 
 
 def change(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:

@@ -63,6 +63,12 @@ PRIVATE = (
     "{n} comment they won't pay - private",
     "{n} comment they won't pay. Confidential.",
     "{n} comment they won't pay #private",
+    "{n} comment secret: they won't pay",
+    "{n} comment team only: they won't pay",
+    "{n} comment for the team only - they won't pay",
+    "{n} comment internal only they won't pay",
+    "{n} comment just for us: they won't pay",
+    "{n} comment they won't pay (only for the team)",
     "{n} add a private note they won't pay",
     "comment {n} (internal) they won't pay",
     "add an internal comment to {n} they won't pay",
@@ -100,6 +106,8 @@ async def test_what_may_be_private_is_written_in_the_form(
         "Internally, we call it private/public",
         "fixed (see internal server error)",
         "private_key is missing",
+        "secret key rotation fails: retry",
+        "the team only saw it once",
         "the field is private.",
     )
     for typed in public:

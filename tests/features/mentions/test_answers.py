@@ -315,6 +315,22 @@ async def test_a_thread_about_an_issue_offers_what_can_be_done_with_it(talker: T
     assert "Delivery costs" in text_of(await ana.form("Comment"))
 
 
+async def test_a_thread_s_first_message_becomes_a_comment(
+    office: Office, talker: Talker, ana: Person
+) -> None:
+    thread = await talker.thread("It fails on Firefox, too", "For all of us")
+    unnamed = await talker.mention("add this as a comment", thread)
+    assert "Create an issue" in text_of(unnamed)
+
+    await ana.press(await talker.mention("add this to 12 as a comment", thread), "Comment on #12")
+    await ana.submit(await ana.form("Comment"), {})
+    await office.idle()
+
+    note = office.tracker.data.issues[12].notes[-1]
+    assert "It fails on Firefox, too" in note.text
+    assert "For all of us" not in note.text
+
+
 async def test_a_mention_alone_outside_threads_is_answered_with_help(talker: Talker) -> None:
     assert "`/issue new Login page is blank`" in text_of(await talker.mention(""))
 
