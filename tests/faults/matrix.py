@@ -179,8 +179,8 @@ class Matrix:
         holders = (bot.parts.projects, bot.parts.catalogs, bot.platform.profiles, bot.platform.conversations)
         for cache in (value for holder in holders for value in vars(holder).values()):
             if isinstance(cache, TtlCache):
-                cache._kept.clear()
-                cache.weight = 0
+                for key in tuple(cache._kept):
+                    cache.discard(key)
         bot.client.optional._missing.clear()
 
 

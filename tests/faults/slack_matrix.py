@@ -173,13 +173,11 @@ class SlackMatrix(Matrix):
         return line.get("lane") == self.lane and "reference" in line and action in scenario.handlers
 
     async def _end_backoff(self) -> None:
-        """Ends the backoff that Slack asked for, with Slack working again."""
-        bot = self.scene.office.bot
-        for turns in bot.platform.outbox._turns.values():
-            turns._open_at = dict.fromkeys(turns._open_at, 0)
-            turns._start_after(0)
-        await bot.worker.tasks.idle()
-        await run_due_after(self.scene.office, LATER)
+        """Ends the backoff that Slack asked for, with Slack working again: a new process doesn't know it."""
+        office = self.scene.office
+        await office.bot.stop(0)
+        await office.start_bot()
+        await run_due_after(office, LATER)
 
     def _broken_rules(self, cell: SlackCell, did: Did) -> list[str]:
         reply_text, made = did.reply_text, did.made

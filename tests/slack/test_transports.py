@@ -14,10 +14,10 @@ from bot.slack.incoming.http import PendingRequests, Readiness
 from bot.slack.incoming.socket_mode import SocketMode
 from bot.timings import Delays
 from tests.hostile.sending import FORM, post, signed
-from tests.support.office import Office
+from tests.support.office import TIMEOUT_SECONDS, Office
 from tests.support.person import Person
 from tests.support.ports import free_port
-from tests.support.reading import text_of
+from tests.support.reading import text_of, until_so
 
 
 @pytest.fixture
@@ -34,12 +34,17 @@ async def test_sentences_use_the_command_prefix(ana: Person) -> None:
 
 
 async def test_new_requests_are_rejected_while_stopping(office: Office) -> None:
-    office.bot._web.stopping = True
+    answered = asyncio.Event()
+    office.bot.in_flight.start(answered.wait())
+    stopping = asyncio.create_task(office.bot.stop(TIMEOUT_SECONDS))
+    await until_so(lambda: office.bot._web.stopping)
 
     assert (await post(office, b"", signed(office, b""))).status == 503
     for path, status in (("readyz", 503), ("healthz", 200)):
         async with office.http.get(f"http://127.0.0.1:{office.bot.port}/{path}") as answer:
             assert answer.status == status, path
+    answered.set()
+    await stopping
 
 
 MALFORMED = (

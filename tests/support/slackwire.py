@@ -17,6 +17,7 @@ import json
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from email.utils import formatdate
 from typing import Any
 
 from aiohttp import WSMsgType, web
@@ -66,6 +67,8 @@ class SlackWire(Proxy):
         self.lasting: dict[str, str] = {}
         self.calls: list[Call] = []
         self.released = asyncio.Event()
+        self.behind = 0.0
+        """How many seconds Slack's clock is behind this machine's, as its answers tell."""
         self.sockets: list[web.WebSocketResponse] = []
         self.frames: list[str] = []
         """The frames that the workspace has sent over sockets."""
@@ -121,6 +124,7 @@ class SlackWire(Proxy):
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.released.wait(), float(more))
         answer = await self._passed_on(request)
+        answer.headers["Date"] = formatdate(time.time() - self.behind, usegmt=True)
         if fault == "late answer":
             await asyncio.sleep(float(more))
         if fault == "refuse after it":

@@ -1,15 +1,15 @@
 """Posting digests: once each, within Slack's rate limits, whatever Slack answers."""
 
 import asyncio
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
 import pytest
+import time_machine
 
 from bot.sandbox.workspace.model import Channel, Message
 from bot.sandbox.workspace.state import Clock
-from bot.slack.outgoing import outbox
 from bot.store.digests import Pause
 from bot.timings import DEFAULT, Delays
 from tests.features.digests.newsroom import ANA, HISTORY, POST, Digests
@@ -104,23 +104,18 @@ async def test_a_post_is_found_although_slacks_clock_is_inaccurate(digests: Dige
     assert len(await digests.posts()) == 1
 
 
-async def test_a_post_is_found_although_the_bots_clock_was_set(
-    digests: Digests, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> Any:
-            return datetime.now(tz) + timedelta(minutes=5)
-
+async def test_a_post_is_found_although_the_bots_clock_was_set(digests: Digests) -> None:
     await digests.add()
     digests.report()
     await digests.tick()
-    monkeypatch.setattr(outbox, "datetime", Later)
     digests.report()
     digests.wire.faults = [(POST, "lose the answer")]
 
-    for _ in range(3):
-        await digests.tick()
+    digests.wire.behind = 300
+    digests.office.workspace.state.clock = Ahead(-300)
+    with time_machine.travel(timedelta(seconds=300)):
+        for _ in range(3):
+            await digests.tick()
 
     assert digests.wire.called(HISTORY)
     assert len(await digests.posts()) == 2
