@@ -152,8 +152,8 @@ async def test_a_job_that_fails_for_a_day_is_given_up(store: Store, worker_of: W
     await worker.tasks.idle()
 
     assert len(tried) == 2
-    assert await store.claims.is_done("1")
-    assert not await store.claims.is_done("2")
+    assert await store.jobs.content("1") is None
+    assert await store.jobs.content("2") is not None
 
 
 async def test_results_are_recorded_after_a_database_outage(store: Store, worker_of: WorkerOf) -> None:
@@ -169,7 +169,7 @@ async def test_results_are_recorded_after_a_database_outage(store: Store, worker
         await store.jobs.database.execute(text("alter table moved rename to jobs"))
         await working
 
-    assert await store.claims.is_done("1")
+    assert await store.jobs.content("1") is None
 
 
 async def test_a_job_that_no_key_decrypts_waits_for_the_right_key(

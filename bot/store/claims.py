@@ -13,7 +13,7 @@ A request claims the work's key, does the work, and settles the claim:
              claim(repeats_after), and that is over → held; until then, unknown counts as done
 
 A live process keeps what it holds, however long the work takes: its heartbeat is the lease, by the database's
-clock (`store/processes.py`). Claims are rows of the table `jobs` without a kind.
+clock (`store/processes.py`).
 """
 
 import asyncio
@@ -33,13 +33,12 @@ from bot.errors import OutcomeUnknown
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.processes import Processes
-from bot.store.tables import JobRow
+from bot.store.tables import ClaimRow
 
 log = structlog.get_logger(__name__)
 
 
 class State(StrEnum):
-    DUE = "due"  # only jobs of the worker
     HELD = "held"
     DONE = "done"
     UNKNOWN = "unknown"  # nobody holds it; an earlier attempt may have done it
@@ -129,10 +128,10 @@ class Claims:
             return
         if state is None and claim.tried_at:
             state = State.UNKNOWN
-        settled = update(JobRow).where(self._held_here(claim.key)).values(state=state, holder=None)
+        settled = update(ClaimRow).where(self._held_here(claim.key)).values(state=state, holder=None)
         if state is State.DONE:
             settled = settled.values(at=self.processes.clock.scalar_subquery())
-        freed = delete(JobRow).where(self._held_here(claim.key))
+        freed = delete(ClaimRow).where(self._held_here(claim.key))
         try:
             await self.database.execute(settled if state else freed)
         except Exception:
@@ -142,31 +141,24 @@ class Claims:
 
     async def attempt_as(self, claim: Claim, by: Owner) -> None:
         """Record that this attempt is `by`'s, after a look at what `tried_by` did found nothing."""
-        now = self.processes.clock.scalar_subquery()
-        await self.database.execute(
-            update(JobRow).where(self._held_here(claim.key)).values(by=by.name, at=now)
-        )
+        mine = update(ClaimRow).where(self._held_here(claim.key))
+        await self.database.execute(mine.values(by=by.name, at=self.processes.clock.scalar_subquery()))
 
     async def pass_on(self, key: str, to: str) -> None:
         """Let `to` stand for the same work: it is done, or looked up first, if that is so for `key`."""
-        if row := await self.database.one(select(JobRow).where(JobRow.key == key)):
+        if row := await self.database.one(select(ClaimRow).where(ClaimRow.key == key)):
             state = State.DONE if row.state == State.DONE else State.UNKNOWN
             passed = {"key": to, "state": state, "at": row.at, "by": row.by}
-            await self.database.execute(self.database.insert(JobRow).values(passed).on_conflict_do_nothing())
-
-    @cached_property
-    def adding(self) -> Insert:
-        """The statement that adds a row of the values it is run with, and returns its key if that is new."""
-        added = self.database.insert(JobRow).values(at=self.processes.clock.scalar_subquery())
-        return added.on_conflict_do_nothing().returning(JobRow.key)
+            added = self.database.insert(ClaimRow).values(passed)
+            await self.database.execute(added.on_conflict_do_nothing())
 
     async def record_done(self, key: str) -> bool:
         """Record a key as done. Returns False if it exists."""
-        return await self.database.changes(self.adding, key=key, state=State.DONE)
+        return await self.database.changes(self._adding, key=key, state=State.DONE)
 
     def recording_done(self, key: str) -> Executable:
         """The statement that records a key as done, unless it exists."""
-        return self.adding.values(key=key, state=State.DONE)
+        return self._adding.values(key=key, state=State.DONE)
 
     def leaving_crashed(self, now: datetime) -> Executable:
         """The statement that makes unknown what crashed processes hold.
@@ -174,13 +166,21 @@ class Claims:
         Who takes a crashed process's job runs it in the same transaction: a moment later that process may
         look alive (`Processes.dead`), and its job would end as done by somebody else.
         """
-        held = and_(JobRow.kind.is_(None), JobRow.holder.is_not(None))
-        crashed = and_(held, self.processes.dead(JobRow.holder, now))
-        return update(JobRow).where(crashed).values(state=State.UNKNOWN, holder=None)
+        return _leaving(self.processes.dead(ClaimRow.holder, now))
+
+    def leaving_own(self) -> Executable:
+        """The statement that makes unknown what this process holds, because it stops."""
+        return _leaving(ClaimRow.holder == self.processes.name)
 
     async def is_done(self, key: str) -> bool:
-        done = select(JobRow.key).where(JobRow.key == key, JobRow.state == State.DONE)
+        done = select(ClaimRow.key).where(ClaimRow.key == key, ClaimRow.state == State.DONE)
         return await self.database.one(done) is not None
+
+    @cached_property
+    def _adding(self) -> Insert:
+        """The statement that adds a row of the values it is run with, and returns its key if that is new."""
+        added = self.database.insert(ClaimRow).values(at=self.processes.clock.scalar_subquery())
+        return added.on_conflict_do_nothing().returning(ClaimRow.key)
 
     async def _counted(self, key: str, claiming: Callable[[Connection], C]) -> C:
         """Count a request that uses a key, if it won the claim."""
@@ -202,18 +202,18 @@ class Claims:
         self, key: str, repeats_after: timedelta | None, by: Owner | None, connection: Connection
     ) -> Claim:
         holding = {"state": State.HELD, "holder": self.processes.name, "by": by and by.name}
-        if connection.scalar(self.adding, {"key": key, **holding}):
+        if connection.scalar(self._adding, {"key": key, **holding}):
             return Claim(key, won=True)
 
         now = connection.execute(self.processes.clock).scalar_one()
-        crashed = self.processes.dead(JobRow.holder, now).label("crashed")
-        statement = select(JobRow, crashed).where(JobRow.key == key).with_for_update()
+        crashed = self.processes.dead(ClaimRow.holder, now).label("crashed")
+        statement = select(ClaimRow, crashed).where(ClaimRow.key == key).with_for_update()
         row = connection.execute(statement).one_or_none()
         if row is None:  # it was freed in the meantime
             return self._claim(key, repeats_after, by, connection)
 
         lost_here = row.holder == self.processes.name and self._in_use[key] == 1  # only this request uses it
-        age, taking = now - row.at, update(JobRow).where(JobRow.key == key).values(holding)
+        age, taking = now - row.at, update(ClaimRow).where(ClaimRow.key == key).values(holding)
         match _state_for_next(row.state, age, repeats_after, holder_lost=row.crashed or lost_here):
             case State.HELD:
                 return Claim(key, won=False)
@@ -228,13 +228,17 @@ class Claims:
                 return Claim(key, won=True)
 
     def _held_here(self, key: str) -> ColumnElement[bool]:
-        return and_(JobRow.key == key, JobRow.holder == self.processes.name)
+        return and_(ClaimRow.key == key, ClaimRow.holder == self.processes.name)
+
+
+def _leaving(held: ColumnElement[bool]) -> Executable:
+    return update(ClaimRow).where(held).values(state=State.UNKNOWN, holder=None)
 
 
 def _state_for_next(
     state: str, age: timedelta, repeats_after: timedelta | None, *, holder_lost: bool
 ) -> State | None:
-    """The state of a stored key to the next request; None if it's free. `age` is that of `JobRow.at`."""
+    """The state of a stored key to the next request; None if it's free. `age` is that of `ClaimRow.at`."""
     if state == State.HELD:
         return State.UNKNOWN if holder_lost else State.HELD
     if repeats_after is None:

@@ -1,23 +1,22 @@
 """Work that any process can do later: it is put once, done once, and never lost.
 
 A job is a row of the table `jobs`. Its key identifies the work, and its kind the code that does it
-(`worker.py`). Its life:
+(`worker.py`). It has a `due_at`, or a holder, or both, until it is done:
 
     none, done  put                         → due, at its time
     due         take, once its time came    → held
     held        settle(Done)                → done
-                settle(Again)               → due, at its next time
-                settle(Later)               → due, or unknown if a request has begun
+                settle(Again, Later)        → due, at its next time
                 put                         → held; once it is settled, due again
-                the bot stops (hand_over)   → unknown
+                the bot stops (hand_over)   → due, now
                 its process crashes         → held, until another one takes it
-    unknown     take                        → held; `tried_at` says to look for the work first
-    any         canceling                   → done, unless a request has begun
+    due, held   canceling                   → done, unless a request has begun
 
 A live process keeps what it holds, however long the work takes: its heartbeat is the lease, by the
 database's clock (`store/processes.py`). Right before the one request that must not be repeated,
-`begin_request` records it. Until `end_request` or `settle` records what it did, its outcome is unknown, and
-no other process takes the job before the request must have arrived.
+`begin_request` records it. Until `end_request` or `settle` records what it did, its outcome is unknown: no
+other process takes the job before the request must have arrived, and the one that takes it looks for its
+effect first.
 
 The methods in *-ing* return what a transaction runs that does more.
 """
@@ -25,6 +24,7 @@ The methods in *-ing* return what a transaction runs that does more.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 import structlog
@@ -32,7 +32,7 @@ from sqlalchemy import ColumnElement, Connection, Executable, Row, and_, case, f
 from sqlalchemy.exc import IntegrityError
 
 from bot.errors import StoredSecretError
-from bot.store.claims import Claims, State
+from bot.store.claims import Claims
 from bot.store.database import Database
 from bot.store.owner import Owner
 from bot.store.processes import Processes
@@ -46,14 +46,13 @@ LONGEST_DELAY = timedelta(hours=1)  # the longest time for which a job is postpo
 RETRIED_FOR = timedelta(days=1)  # how long a failing job is retried
 LONGEST_RETRY = 300.0  # seconds between two attempts of a job that fails
 
-IS_JOB = JobRow.kind.is_not(None)
-"""Matches jobs, but not the claims in the same table."""
-UNFINISHED = JobRow.state != State.DONE
-OUTCOME_UNKNOWN = JobRow.tried_at.is_not(None)
+DUE = and_(JobRow.due_at.is_not(None), JobRow.holder.is_(None))
+UNFINISHED = JobRow.due_at.is_not(None) | JobRow.holder.is_not(None)
+OUTCOME_UNKNOWN = JobRow.request_began.is_not(None)
 """Matches jobs whose request has begun, and nobody has recorded what it did."""
 
-NO_REQUEST: Mapping[str, Any] = dict.fromkeys(("tried_at", "unknown_since", "searched_to", "sending"))
-OVER: Mapping[str, Any] = {"state": State.DONE, "holder": None, "encrypted": None, "due_at": None}
+NO_REQUEST: Mapping[str, Any] = dict.fromkeys(("request_began", "unknown_since", "searched_to", "sending"))
+OVER: Mapping[str, Any] = dict.fromkeys(("holder", "due_at", "encrypted"))
 
 log = structlog.get_logger(__name__)
 
@@ -67,15 +66,15 @@ class Job:
     `content` is None if no encryption key decrypts it, and `age` the time since it was first due. `attempts`
     counts how often a process took the job, `failures` how often in a row it was postponed.
 
-    `tried_at` is when a request of an earlier attempt began whose outcome is unknown, by the clock of the
-    system that was asked; `sending` describes that request, and `unknown_for` is how long that has been so.
-    `searched_to` is where an unfinished look-up of it continues.
+    `request_began` is when a request of an earlier attempt began whose outcome is unknown, by the clock of
+    the system that receives it; `sending` describes that request, and `unknown_for` is how long that has been
+    so. `searched_to` is where an unfinished look-up of it continues.
     """
 
     key: str
     content: Any = None
     age: timedelta = timedelta(0)
-    tried_at: datetime | None = None
+    request_began: datetime | None = None
     sending: Any = None
     unknown_for: timedelta = timedelta(0)
     searched_to: str | None = None
@@ -151,12 +150,11 @@ class Jobs:
         keeps_time = OUTCOME_UNKNOWN if replaces else UNFINISHED
         changed = {
             "kind": kind,
-            "state": case((UNFINISHED, JobRow.state), else_=State.DUE),
-            "at": case((keeps_time, JobRow.at), else_=when),
+            "due_since": case((keeps_time, JobRow.due_since), else_=when),
             "due_at": case((and_(keeps_time, JobRow.due_at.is_not(None)), JobRow.due_at), else_=when),
             "encrypted": sealed if replaces else case((UNFINISHED, JobRow.encrypted), else_=sealed),
         }
-        fresh = {"kind": kind, "state": State.DUE, "at": when, "due_at": when, "encrypted": sealed}
+        fresh = {"kind": kind, "due_since": when, "due_at": when, "encrypted": sealed}
         added = self.database.insert(JobRow).values(key=key, **fresh)
         return added.on_conflict_do_update(index_elements=[JobRow.key], set_=changed)
 
@@ -168,13 +166,12 @@ class Jobs:
 
     def putting_held(self, kind: str, key: str, content: object) -> Callable[[Connection], bool]:
         """What `put_held` runs."""
-        row = {"key": key, "kind": kind, "state": State.HELD, "holder": self.processes.name}
-        row |= {"encrypted": self._seal(key, content)}
-        return lambda connection: connection.scalar(self.claims.adding, row) is not None
+        row = {"key": key, "kind": kind, "holder": self.processes.name, "encrypted": self._seal(key, content)}
+        return lambda connection: connection.scalar(self._adding, row) is not None
 
     def canceling(self, *keys: str) -> Statement:
         """The statement that ends jobs, held or not, except those whose outcome is unknown."""
-        return update(JobRow).where(JobRow.key.in_(keys), IS_JOB, ~OUTCOME_UNKNOWN).values(OVER)
+        return update(JobRow).where(JobRow.key.in_(keys), ~OUTCOME_UNKNOWN).values(OVER)
 
     def canceling_all(self, kind: str, prefix: str) -> Statement:
         """As `canceling`, for the jobs of a kind whose keys start with `prefix`."""
@@ -192,7 +189,7 @@ class Jobs:
 
     def peek_in(self, connection: Connection, which: ColumnElement[bool]) -> Job | None:
         """Return one of the jobs that `peek` returns; no process takes it until the transaction ends."""
-        untouched = and_(which, JobRow.state == State.DUE, ~OUTCOME_UNKNOWN)
+        untouched = and_(which, DUE, ~OUTCOME_UNKNOWN)
         row = connection.execute(select(JobRow).where(untouched).limit(1).with_for_update()).one_or_none()
         return row and self._job_of(row, connection.execute(self.processes.clock).scalar_one())
 
@@ -200,10 +197,10 @@ class Jobs:
         """Do a job that `peek` returned in this process now, with other content; False if another process
         took it.
         """
-        as_peeked = and_(JobRow.key == job.key, JobRow.state == State.DUE, JobRow.attempts == job.attempts)
+        as_peeked = and_(JobRow.key == job.key, DUE, JobRow.attempts == job.attempts)
         now = self.processes.clock.scalar_subquery()
-        mine = self._held() | {"at": now, "encrypted": self._seal(job.key, content)}
-        taken = self.database.taking(JobRow, as_peeked, 1, JobRow.at, **mine)
+        mine = self._held() | {"due_since": now, "encrypted": self._seal(job.key, content)}
+        taken = self.database.taking(JobRow, as_peeked, 1, JobRow.due_since, **mine)
         row = await self.database.write(lambda connection: connection.execute(taken).one_or_none())
         if row:
             self.start(row.kind, [replace(job, content=content, attempts=row.attempts)])
@@ -227,7 +224,7 @@ class Jobs:
 
         def work(connection: Connection) -> tuple[datetime, Sequence[Row[Any]]]:
             now = connection.execute(self.processes.clock).scalar_one()
-            which, order = and_(JobRow.kind == kind, self._takeable(now)), (JobRow.due_at, JobRow.at)
+            which, order = and_(JobRow.kind == kind, self._takeable(now)), (JobRow.due_at, JobRow.due_since)
             connection.execute(self.claims.leaving_crashed(now))
             taken = self.database.taking(JobRow, which, limit, *order, **self._held())
             return now, connection.execute(taken).all()
@@ -250,7 +247,7 @@ class Jobs:
 
         def work(connection: Connection) -> bool:
             now = connection.execute(self.processes.clock).scalar_one()
-            begun: dict[str, Any] = {"tried_at": began, "keep_until": now + lease}
+            begun: dict[str, Any] = {"request_began": began, "keep_until": now + lease}
             begun["unknown_since"] = func.coalesce(JobRow.unknown_since, literal(now, UtcDateTime()))
             begun["sending"] = None if sending is None else self._seal(job.key, sending)
             return connection.execute(update(JobRow).where(self._still_held(job)).values(begun)).rowcount > 0
@@ -280,23 +277,21 @@ class Jobs:
         match outcome:
             case Later(seconds, unknown, searched_to, content):
                 at = await self.processes.now() + min(timedelta(seconds=seconds), LONGEST_DELAY)
-                values |= {"state": case((OUTCOME_UNKNOWN, State.UNKNOWN), else_=State.DUE)}
                 values |= {"searched_to": searched_to, "failures": JobRow.failures + 1}
                 values |= {"due_at": _unless_put(literal(at, UtcDateTime()), JobRow.due_at)}
                 if not unknown:
-                    values |= {"state": State.DUE, **NO_REQUEST}
+                    values |= NO_REQUEST
                 if content is not None:
                     values |= {"encrypted": _unless_put(self._seal(job.key, content), JobRow.encrypted)}
 
             case Again(at, content, also):
                 due_at = _unless_put(literal(at, UtcDateTime()), JobRow.due_at)
-                values |= {"state": State.DUE, "at": due_at, "due_at": due_at, **NO_REQUEST, "failures": 0}
+                values |= {"due_since": due_at, "due_at": due_at, **NO_REQUEST, "failures": 0}
                 values |= {"encrypted": _unless_put(self._seal(job.key, content), JobRow.encrypted)}
 
             case Done(also):
-                values |= {"state": _unless_put(State.DONE, State.DUE), **NO_REQUEST, "failures": 0}
-                values |= {"at": _unless_put(JobRow.at, JobRow.due_at)}
-                values |= {"encrypted": _unless_put(None, JobRow.encrypted)}
+                values |= {"due_since": _unless_put(JobRow.due_since, JobRow.due_at), "failures": 0}
+                values |= {"encrypted": _unless_put(None, JobRow.encrypted), **NO_REQUEST}
         await self._change(job, values, also)
 
     async def settle_as_done(self, keys: Collection[str]) -> None:
@@ -306,30 +301,36 @@ class Jobs:
     async def hand_over(self) -> None:
         """Release this process's jobs and claims, some after a delay in which its last request arrives."""
         now = await self.processes.now()
-        free = {"state": State.UNKNOWN, "holder": None, "due_at": case((IS_JOB, now))}
-        free["keep_until"] = case((JobRow.keep_until.is_not(None), now + LAST_ARRIVES))
-        await self.database.execute(update(JobRow).where(JobRow.holder == self.processes.name).values(free))
+        arrived = case((JobRow.keep_until.is_not(None), now + LAST_ARRIVES))
+        held = update(JobRow).where(JobRow.holder == self.processes.name)
+        released = held.values(holder=None, due_at=now, keep_until=arrived)
+        await self.database.execute(self.claims.leaving_own(), released)
 
     async def prune(self, now: datetime) -> None:
-        """Delete old jobs and claims, except jobs that are still to be done."""
-        to_do = and_(IS_JOB, UNFINISHED)
-        await self.database.delete_in_batches(JobRow, and_(~to_do, JobRow.at < now - RETENTION))
+        """Delete old jobs, except those that are still to be done."""
+        await self.database.delete_in_batches(JobRow, and_(~UNFINISHED, JobRow.due_since < now - RETENTION))
+
+    @cached_property
+    def _adding(self) -> Statement:
+        """The statement that adds a job of the values it is run with, and returns its key if that is new."""
+        added = self.database.insert(JobRow).values(due_since=self.processes.clock.scalar_subquery())
+        return added.on_conflict_do_nothing().returning(JobRow.key)
 
     def _takeable(self, now: datetime) -> ColumnElement[bool]:
         """Match jobs that are due or whose process crashed, once their last request must have arrived."""
         due = and_(JobRow.holder.is_(None), JobRow.due_at <= now)
-        crashed = and_(JobRow.holder.is_not(None), self.processes.dead(JobRow.holder, now))
+        crashed = self.processes.dead(JobRow.holder, now)
         arrived = JobRow.keep_until.is_(None) | (JobRow.keep_until <= now)
-        return and_(IS_JOB, due | crashed, arrived)
+        return and_(due | crashed, arrived)
 
     def _still_held(self, job: Job) -> ColumnElement[bool]:
         """Match a job until it is taken again, by this process or another."""
-        mine = and_(JobRow.key == job.key, JobRow.holder == self.processes.name)
-        return and_(mine, JobRow.state == State.HELD, JobRow.attempts == job.attempts)
+        mine = JobRow.holder == self.processes.name
+        return and_(JobRow.key == job.key, mine, JobRow.attempts == job.attempts)
 
     def _held(self) -> dict[str, Any]:
         """The values of a job that this process takes."""
-        mine = {"state": State.HELD, "holder": self.processes.name, "attempts": JobRow.attempts + 1}
+        mine = {"holder": self.processes.name, "attempts": JobRow.attempts + 1}
         return mine | {"due_at": None, "keep_until": None}
 
     async def _change(self, job: Job, values: Mapping[str, Any], also: Sequence[Statement]) -> bool:
@@ -344,8 +345,8 @@ class Jobs:
         return Job(
             row.key,
             content=self._opened(row, row.encrypted),
-            age=max(now - row.at, timedelta(0)),
-            tried_at=row.tried_at,
+            age=max(now - row.due_since, timedelta(0)),
+            request_began=row.request_began,
             sending=self._opened(row, row.sending) if row.sending else None,
             unknown_for=now - row.unknown_since if row.unknown_since else timedelta(0),
             searched_to=row.searched_to,

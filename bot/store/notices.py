@@ -20,7 +20,7 @@ from bot.store.tables import JobRow, MutedIssueRow, NoticeSwitchRow
 ASSIGNEE = "assignee"
 """The kind of job that reads changes of a user's issues; its content says up to when they are handled."""
 PERSONAL_NOTICE = "assigned"
-"""The kind of job that notifies a user of an issue. Each part that was sent is a job that is done."""
+"""The kind of job that notifies a user of an issue. Each part that was sent is a claim that is done."""
 Notice = Literal["stopped", "unconfirmed", "delayed"]
 """A notice for the owner: the digest was stopped; its last message may or may not have been posted; it is
 overdue and still can't be posted.

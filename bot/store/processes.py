@@ -50,7 +50,7 @@ class Processes:
         return self._last_beat is not None and now - self._last_beat < self._timeout
 
     def dead(self, holder: sa.SQLColumnExpression[Any], now: datetime) -> sa.ColumnElement[bool]:
-        """Match rows whose holder is dead.
+        """Match rows that have a holder, and it is dead.
 
         Matches none until this process's own heartbeats have been steady for the whole timeout: after a
         database outage every process looks dead for a moment.
@@ -58,7 +58,8 @@ class Processes:
         steady = self._beat_lately(now) and self._steady_since and now - self._steady_since >= self._timeout
         if not steady:
             return sa.false()
-        return ~sa.exists().where(ProcessRow.holder == holder, ProcessRow.seen_at > now - self._timeout)
+        alive = sa.exists().where(ProcessRow.holder == holder, ProcessRow.seen_at > now - self._timeout)
+        return sa.and_(holder.is_not(None), ~alive)
 
     async def leave(self) -> None:
         """Delete this process, so that others can take over its jobs right away."""

@@ -12,7 +12,7 @@ from bot.store.database import Database
 from bot.store.digests import StoredDigests
 from bot.store.followed import StoredFollowed
 from bot.store.installations import Installations
-from bot.store.jobs import Jobs
+from bot.store.jobs import RETENTION, Jobs
 from bot.store.links import Links
 from bot.store.notices import Notices
 from bot.store.processes import Processes
@@ -66,6 +66,7 @@ class Store:
         now = await self.processes.now()
         for row, at, age in (
             (tables.ProcessRow, tables.ProcessRow.seen_at, PROCESS_RETENTION),
+            (tables.ClaimRow, tables.ClaimRow.at, RETENTION),
             (tables.SavedInputRow, tables.SavedInputRow.created_at, LIFETIME),
             (tables.TimeEntryRow, tables.TimeEntryRow.created_at, ACTIVITY_RETENTION),
         ):

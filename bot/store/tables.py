@@ -186,29 +186,42 @@ class TemplateRow(Owned, Table):
     changed_at: Mapped[datetime]
 
 
-class JobRow(Table):
-    """Work that is done once; see `store.claims`, and `store.jobs` for what has a kind. `at` is when it was
-    due first, or done, or when the first attempt of a request began whose outcome is unknown; `by` names the
-    owner whose attempt that was, where several people can ask for the same work.
+class ClaimRow(Table):
+    """Work that a request does once; see `store.claims`. `at` is when it was done, or when the first attempt
+    that may have done it began; `by` names the owner whose attempt that was, where several people can ask for
+    the same work.
+    """
 
-    Only jobs for the worker have a `kind`. It takes them from `due_at` on, or if their holder dies, but not
-    before `keep_until` if a request that began at `tried_at` may still arrive. Since `unknown_since`, by the
-    database's clock, nobody knows whether one did. `searched_to` is Slack's `ts` up to which a look-up came.
-    `encrypted` is the content, and `sending` the content of that request, encrypted too.
+    __tablename__ = "claims"
+
+    key: Mapped[str] = mapped_column(primary_key=True)
+    state: Mapped[str]
+    holder: Mapped[str | None]
+    at: Mapped[datetime] = mapped_column(index=True)
+    by: Mapped[str | None]
+
+    __table_args__ = (sa.Index("ix_claims_held", "holder", info={WHERE: sa.column("holder").is_not(None)}),)
+
+
+class JobRow(Table):
+    """Work that any process can do; see `store.jobs`. It was first due at `due_since`. The worker takes it
+    from `due_at` on, or if its holder dies, but not before `keep_until` if a request may still arrive.
+
+    That request began at `request_began`, by the clock of the system that receives it. Since `unknown_since`,
+    by the database's clock, nobody knows whether one arrived. `searched_to` is Slack's `ts` up to which a
+    look-up came. `encrypted` is the job's content, and `sending` that of the request, encrypted too.
     """
 
     __tablename__ = "jobs"
 
     key: Mapped[str] = mapped_column(primary_key=True)
-    kind: Mapped[str | None]
-    state: Mapped[str]
+    kind: Mapped[str]
     holder: Mapped[str | None]
-    at: Mapped[datetime] = mapped_column(index=True)
-    by: Mapped[str | None]
+    due_since: Mapped[datetime] = mapped_column(index=True)
     due_at: Mapped[datetime | None]
     attempts: Mapped[int] = mapped_column(sa.Integer, default=0)
     failures: Mapped[int] = mapped_column(sa.Integer, default=0)
-    tried_at: Mapped[datetime | None]
+    request_began: Mapped[datetime | None]
     keep_until: Mapped[datetime | None]
     unknown_since: Mapped[datetime | None]
     searched_to: Mapped[str | None]

@@ -19,10 +19,7 @@ from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault
 
-WRITTEN = text(
-    "insert into jobs (key, state, at, attempts, failures)"
-    " values ('Ev1', 'done', '2026-01-01 00:00:00', 0, 0)"
-)
+WRITTEN = text("insert into claims (key, state, at) values ('Ev1', 'done', '2026-01-01 00:00:00')")
 
 
 def claims(database: Database) -> Claims:
@@ -147,7 +144,7 @@ async def test_a_canceled_caller_leaves_no_open_transaction(tmp_path: Path) -> N
     assert writing.cancelled()
     with closing(sqlite3.connect(tmp_path / "bot.db", timeout=0, isolation_level=None)) as other:
         other.execute("begin immediate")
-        assert other.execute("select key from jobs").fetchall() == [("Ev1",)]
+        assert other.execute("select key from claims").fetchall() == [("Ev1",)]
 
 
 async def test_queued_writers_time_out_together(tmp_path: Path) -> None:

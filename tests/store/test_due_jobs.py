@@ -121,7 +121,7 @@ async def test_a_job_goes_on_after_each_of_its_requests(processes: Processes) ->
     await processes.pass_time(dead=[dying])
 
     after = await taken(other.jobs)
-    assert (after.sending, after.tried_at, after.searched_to) == ("the second request", second, None)
+    assert (after.sending, after.request_began, after.searched_to) == ("the second request", second, None)
 
 
 async def test_a_canceled_job_leaves_its_holder_for_good(
@@ -151,7 +151,7 @@ async def test_a_job_that_may_be_done_is_not_canceled(processes: Processes) -> N
     await jobs.settle(job, Later(0))
 
     left = await taken(jobs)
-    assert (left.sending, left.tried_at) == ("what was sent", processes.now)
+    assert (left.sending, left.request_began) == ("what was sent", processes.now)
 
 
 async def test_a_free_job_is_started_by_one_caller(processes: Processes) -> None:
@@ -206,19 +206,19 @@ async def test_a_put_without_replacing_keeps_the_waiting_job(processes: Processe
 
 
 async def test_a_job_to_be_done_is_kept_at_any_age(processes: Processes) -> None:
-    store = processes.start()
-    jobs = store.jobs
+    jobs = processes.start().jobs
     await jobs.put(KIND, "held", "")
     job = await taken(jobs)
     await jobs.put(KIND, "due", "")
-    await store.claims.record_done("done")
+    await jobs.put_held(KIND, "done", "")
+    await jobs.settle_as_done({"done"})
     processes.now += 9 * DAY
 
     await jobs.prune(processes.now)
 
     assert await jobs.begin_request(job, processes.now, AGE)
     assert (await taken(jobs)).key == "due"
-    assert await store.claims.record_done("done")
+    assert await jobs.put_held(KIND, "done", "")
 
 
 async def test_an_interrupted_post_is_looked_up_after_its_arrival(
@@ -231,7 +231,7 @@ async def test_an_interrupted_post_is_looked_up_after_its_arrival(
 
     assert await other.take(KIND, 9) == []
     processes.now += LAST_ARRIVES
-    assert (await taken(other)).tried_at == processes.now - LAST_ARRIVES
+    assert (await taken(other)).request_began == processes.now - LAST_ARRIVES
 
 
 async def test_a_job_that_fails_is_tried_less_and_less_often_up_to_a_limit(processes: Processes) -> None:

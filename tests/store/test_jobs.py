@@ -22,7 +22,7 @@ async def test_only_one_caller_claims_a_delivery(store: Store) -> None:
     answers = await asyncio.gather(*(store.jobs.put_held("request", "Ev1", ASKED) for _ in range(8)))
 
     assert sorted(answers) == [False] * 7 + [True]
-    assert [await store.claims.record_done(key) for key in ("Ev1", "Ev2", "Ev2")] == [False, True, False]
+    assert [await store.claims.record_done("Ev2") for _ in range(2)] == [True, False]
 
 
 def contents(jobs: Sequence[Job]) -> dict[str, object]:
@@ -49,7 +49,7 @@ async def test_one_process_takes_over_a_dead_ones_requests(processes: Processes)
     assert while_alive == []
     [taken] = [taken for taken in takers if taken]
     assert contents(taken) == contents(again) == {"1": ASKED, "can't be decrypted": None}
-    assert {job.tried_at for job in again} == {None}
+    assert {job.request_began for job in again} == {None}
     assert await third.jobs.take(KIND, 9) == []
 
 
@@ -139,14 +139,14 @@ async def test_a_request_in_transit_is_kept_until_its_arrival(processes: Process
     await other.jobs.settle(late, Later(10, searched_to="1.5"))
 
     assert early == []
-    assert (late.tried_at, late.age) == (kept_at, processes.now - kept_at)
+    assert (late.request_began, late.age) == (kept_at, processes.now - kept_at)
     assert await other.jobs.take(KIND, 9) == []
     processes.now += timedelta(seconds=10)
     [again] = await other.jobs.take(KIND, 9)
-    assert (again.tried_at, again.searched_to) == (kept_at, "1.5")
+    assert (again.request_began, again.searched_to) == (kept_at, "1.5")
     await other.jobs.settle(again, Later(0, unknown=False))
     [fresh] = await other.jobs.take(KIND, 9)
-    assert (fresh.tried_at, fresh.searched_to) == (None, None)
+    assert (fresh.request_began, fresh.searched_to) == (None, None)
 
 
 async def test_jobs_of_a_stopped_process_are_due_at_once(processes: Processes) -> None:

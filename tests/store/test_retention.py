@@ -8,13 +8,14 @@ from sqlalchemy import Connection, func, insert, select
 
 from bot.store.database import Database
 from bot.store.store import ACTIVITY_RETENTION, Store
-from bot.store.tables import CreatedIssueRow, JobRow, SavedInputRow, Table, TimeEntryRow
+from bot.store.tables import ClaimRow, CreatedIssueRow, JobRow, SavedInputRow, Table, TimeEntryRow
 from bot.store.vault import Vault
 
 OPERATIONS = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 ANA = {"enterprise_id": "", "team_id": "T1", "user_id": "U0ANA"}
 KEPT: dict[type[Table], timedelta] = {
+    ClaimRow: DAY,
     JobRow: DAY,
     SavedInputRow: DAY,
     CreatedIssueRow: 400 * DAY,
@@ -25,8 +26,10 @@ SPENT = {"project_id": 1, "title": "", "minutes": 5, "activity": "", "spent_on":
 
 def values(row: type[Table], number: int, at: datetime) -> dict[str, object]:
     """A row as old as that."""
-    if row is JobRow:
+    if row is ClaimRow:
         return {"key": str(number), "state": "done", "at": at}
+    if row is JobRow:
+        return {"key": str(number), "kind": "digest", "due_since": at}
     if row is SavedInputRow:
         return {**ANA, "id": str(number), "encrypted": "", "created_at": at}
     if row is CreatedIssueRow:
@@ -45,8 +48,8 @@ async def test_replicas_delete_expired_rows_concurrently(database: Database, url
             connection.execute(insert(row), [*expired, values(row, 5, now - kept + MINUTE)])
         private = values(CreatedIssueRow, 6, now - 401 * DAY) | {"privacy_refused": True}
         connection.execute(insert(CreatedIssueRow).values(private))
-        undone = {"kind": "digest", "state": "held", "holder": "another"}
-        connection.execute(insert(JobRow).values({**values(JobRow, 6, now - 9 * DAY), **undone}))
+        undone = values(JobRow, 6, now - 9 * DAY) | {"holder": "another"}
+        connection.execute(insert(JobRow).values(undone))
 
     await database.write(make)
     await asyncio.gather(*(store.delete_expired() for _ in range(3)))

@@ -12,8 +12,8 @@ from bot.features.digests.digests import Digests
 from bot.sandbox.workspace.model import Channel, Message
 from bot.service.client import Client
 from bot.store.channels import Channel as Place
-from bot.store.claims import State
 from bot.store.digests import Digest
+from bot.store.jobs import UNFINISHED
 from bot.store.owner import Owner
 from bot.store.plans import DIGEST
 from bot.store.tables import JobRow
@@ -71,7 +71,7 @@ async def make_due(office: Apart, digests: list[Digest], *, over: float) -> None
 async def still_due(office: Apart) -> int:
     """Returns how many due digests aren't posted yet."""
     soon = or_(JobRow.due_at.is_(None), JobRow.due_at < func.now() + timedelta(days=1))
-    due = select(func.count()).where(JobRow.kind == DIGEST, JobRow.state != State.DONE, soon)
+    due = select(func.count()).where(JobRow.kind == DIGEST, UNFINISHED, soon)
     return await office.database.read(lambda connection: connection.scalar(due) or 0)
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from bot.app import Bot
 from bot.slack.incoming.deliveries import REQUEST
-from bot.store.claims import State
+from bot.store.jobs import UNFINISHED
 from bot.store.tables import JobRow
 from tests.support.clock import SetClock
 
@@ -45,5 +45,5 @@ async def cut_off(bot: Bot) -> None:
 
 async def none_held(bot: Bot) -> bool:
     """Returns whether every request is answered, also those of processes that crashed."""
-    statement = select(func.count()).where(JobRow.kind == REQUEST, JobRow.state != State.DONE)
+    statement = select(func.count()).where(JobRow.kind == REQUEST, UNFINISHED)
     return not await bot.database.read(lambda connection: connection.scalar(statement))

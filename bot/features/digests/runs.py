@@ -184,10 +184,10 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
 
     async def ready(self, item: DigestRun) -> DigestRun | JobOutcome:
         run, now = item, self._clock.now()
-        if run.job.tried_at and run.job.sending:
+        if run.job.request_began and run.job.sending:
             if outcome := await self._look_up(run, SentDigest.model_validate(run.job.sending)):
                 return outcome
-            run = replace(run, job=replace(run.job, tried_at=None))
+            run = replace(run, job=replace(run.job, request_began=None))
 
         if run.digest.paused:
             return Done()

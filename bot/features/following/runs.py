@@ -139,7 +139,7 @@ class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
 
     async def ready(self, item: ChangedIssue) -> ChangedIssue | JobOutcome:
         """The same once it is known whether a line that was being added has arrived."""
-        if item.job.tried_at is None or not item.job.sending:
+        if item.job.request_began is None or not item.job.sending:
             return item
         line = ThreadLine.model_validate(item.job.sending)
         outcome = await self.poster.posts.look_up(item.job, line_post(item.followed, line))
@@ -150,7 +150,7 @@ class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
                 return outcome
             case outcomes.Absent():
                 await self._jobs.end_request(item.job)
-                return replace(item, job=replace(item.job, tried_at=None))
+                return replace(item, job=replace(item.job, request_began=None))
             case outcomes.Unconfirmed():
                 message = views.unconfirmed(item.followed, self.poster.wording)
                 await self.poster.posts.tell(item.owner, message)
@@ -268,7 +268,7 @@ class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
         """The same after a line was added, or a live feed's issue was posted."""
         known = line.recorded(item.followed, ts)
         await self._jobs.end_request(item.job, [self._stored.recording(item.followed, **known)])
-        return ChangedIssue(replace(item.job, tried_at=None), replace(item.followed, **known))
+        return ChangedIssue(replace(item.job, request_began=None), replace(item.followed, **known))
 
 
 def _quiet(one: Followed, issue: Issue | None, since: datetime) -> bool:

@@ -108,7 +108,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
         if not topics:
             return Done()
         item = replace(item, topics=topics)
-        if item.job.tried_at is None or not item.job.sending:
+        if item.job.request_began is None or not item.job.sending:
             return item
         match await self._posts.look_up(item.job, item.post(item.job.sending[-1])):
             case Later() as later:
@@ -117,7 +117,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
                 await self._posts.jobs.end_request(item.job, self._told(item, item.job.sending))
             case outcomes.Unconfirmed():
                 return replace(item, repeated=True)
-        return replace(item, job=replace(item.job, tried_at=None))
+        return replace(item, job=replace(item.job, request_began=None))
 
     async def read(self, owner: Owner, items: Sequence[Told]) -> Mapping[str, IssueNews | JobOutcome]:
         contents: dict[str, IssueNews | JobOutcome] = {}

@@ -71,9 +71,9 @@ class StoredPosts:
         """Whether an earlier attempt posted a job's message: Later while that is unknown, and Unconfirmed
         once it has been unknown for a day.
         """
-        if job.tried_at is None:
+        if job.request_began is None:
             return outcomes.Absent()
-        first, lease = job.tried_at, timedelta(seconds=self.timings.longest_post)
+        first, lease = job.request_began, timedelta(seconds=self.timings.longest_post)
         match await self.outbox.find(post, (first, first + lease), job.searched_to):
             case outcomes.Posted() | outcomes.Absent() as lookup:
                 return lookup

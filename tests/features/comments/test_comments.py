@@ -6,7 +6,7 @@ from sqlalchemy import delete
 from bot.sandbox.tracker.data import Note
 from bot.sandbox.tracker.defaults import REPORTER
 from bot.sandbox.tracker.server import Tracker
-from bot.store.tables import JobRow
+from bot.store.tables import ClaimRow
 from tests.features.files.attached import names, shared
 from tests.support.digesting import ANA as OWNER
 from tests.support.office import Office
@@ -174,7 +174,7 @@ async def test_a_message_with_files_is_one_change(office: Office, ana: Person, b
     assert f"already on #{number}" in text_of(again)
     assert "Open in Tracker" in text_of(again)
     assert "Only in " in str(values_of(again)["Comment"])
-    await office.bot.database.execute(delete(JobRow))  # as a day later
+    await office.bot.database.execute(delete(ClaimRow))  # as a day later
     await ana.form_after(ana.submit(again, {}), "Comment", f"already on #{number}")
     await office.idle()
     assert len(office.tracker.data.issues[number].notes) == 1

@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 
 from bot.slack.outgoing.stored import MESSAGE
 from bot.store.channels import Channel as Place
-from bot.store.claims import State
 from bot.store.digests import Pause
+from bot.store.jobs import UNFINISHED
 from bot.store.notices import NOTICE
 from bot.store.tables import JobRow
 from bot.timings import Delays
@@ -40,7 +40,7 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
 
 
 async def all_sent(office: Office) -> bool:
-    waiting = select(func.count()).where(JobRow.kind.in_((NOTICE, MESSAGE)), JobRow.state != State.DONE)
+    waiting = select(func.count()).where(JobRow.kind.in_((NOTICE, MESSAGE)), UNFINISHED)
     return not await office.bot.database.read(lambda connection: connection.scalar(waiting))
 
 

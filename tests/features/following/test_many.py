@@ -115,7 +115,7 @@ async def test_an_unfollowed_issue_leaves_no_jobs(office: Office, ana: Person) -
     await office.bot.database.execute(changed)  # as by a read that began before
     await read_followed(office)
 
-    assert await office.bot.store.claims.is_done(f"{FOLLOWED}:{one.id}")
+    assert await jobs.content(f"{FOLLOWED}:{one.id}") is None
 
 
 async def test_one_request_reads_a_hundred_issues(office: Office) -> None:

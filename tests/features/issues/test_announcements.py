@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from bot.store.tables import JobRow
+from bot.store.tables import ClaimRow
 from tests.support.office import Office
 from tests.support.person import Person
 from tests.support.reading import JSON, text_of
@@ -20,7 +20,7 @@ async def wait_for_post(person: Person, text: str) -> JSON:
 
 async def age_claims(office: Office, age: timedelta) -> None:
     """Makes claims older."""
-    claimed = update(JobRow).values(at=datetime.now(UTC) - age)
+    claimed = update(ClaimRow).values(at=datetime.now(UTC) - age)
     await office.bot.database.execute(claimed)
 
 

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, select
 
 from bot.sandbox.tracker.server import Tracker
-from bot.store.claims import State
+from bot.store.jobs import UNFINISHED
 from bot.store.notices import PERSONAL_NOTICE
 from bot.store.tables import JobRow
 from bot.timings import Timings
@@ -31,7 +31,7 @@ def tracker() -> Tracker:
 
 async def all_told(office: Office) -> bool:
     """Whether no message about an assignment is left to be sent."""
-    waiting = select(func.count()).where(JobRow.kind == PERSONAL_NOTICE, JobRow.state != State.DONE)
+    waiting = select(func.count()).where(JobRow.kind == PERSONAL_NOTICE, UNFINISHED)
     return not await office.bot.database.read(lambda connection: connection.scalar(waiting))
 
 

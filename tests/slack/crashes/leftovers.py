@@ -47,7 +47,7 @@ async def leave_behind(
     asked = [Owner(None, TEAM, ANA.slack_id).name, (None, TEAM), payload]
     key = secrets.token_hex()
     assert await (process or crashed(office)).jobs.put_held(REQUEST, key, asked)
-    old = update(JobRow).where(JobRow.key == key).values(at=datetime.now(UTC) - age)
+    old = update(JobRow).where(JobRow.key == key).values(due_since=datetime.now(UTC) - age)
     await office.bot.database.execute(old)
 
 

@@ -66,7 +66,7 @@ async def test_a_digest_is_posted_once_despite_slow_token_renewal(
     slow_ones: list[int] = []
 
     async def before_renewal() -> None:
-        announced = select(JobRow.key).where(JobRow.kind == DIGEST, JobRow.tried_at.is_not(None))
+        announced = select(JobRow.key).where(JobRow.kind == DIGEST, JobRow.request_began.is_not(None))
         if not slow_ones and await company.bot.database.read(lambda connection: connection.scalar(announced)):
             slow_ones.append(len(slack.calls))
             if paused:

@@ -250,7 +250,7 @@ async def test_a_message_that_slack_does_not_let_be_looked_up_is_sent_again_afte
     for age in (timedelta(hours=23), timedelta(days=1)):
         await office.idle()
         assert await told(ben) == []
-        then = dict.fromkeys(("at", "due_at", "unknown_since"), datetime.now(UTC) - age)
+        then = dict.fromkeys(("due_since", "due_at", "unknown_since"), datetime.now(UTC) - age)
         await office.bot.database.execute(update(JobRow).where(JobRow.kind == PERSONAL_NOTICE).values(then))
         await office.bot.worker.run_due()
 
