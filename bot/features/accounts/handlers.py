@@ -15,6 +15,7 @@ from bot.slack.incoming.feature import Feature, Form
 from bot.slack.language.values import NoZone
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.outbox import Post
+from bot.slack.outgoing.outcomes import NotPosted
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message
@@ -71,13 +72,12 @@ class AccountHandlers:
         """Notify a user that the service has refused their key for an hour, unless it works by now."""
         owner = Owner.named(job.content)
 
-        async def ready() -> Message | None:
+        async def ready() -> Message | NotPosted:
             link = await self.store.links.get(owner)
-            return views.key_refused(self.platform.wording) if link and link.refusals else None
+            return views.key_refused(self.platform.wording) if link and link.refusals else NotPosted()
 
         post = Post(owner=owner, channel_id=owner.user_id, mark=job.key)
-        sent = await self.platform.posts.send(job, post, ready)
-        return sent if isinstance(sent, Later) else None
+        return await self.platform.posts.send(job, post, ready)
 
     async def link_pressed(self, press: ButtonPress[LinkAccount], reply: Reply) -> JSON | None:
         """Open the form, which resumes the saved request; resume it now if the user has linked since."""

@@ -13,6 +13,7 @@ from bot.features.digests.views import act_button, when_of, where, why_paused
 from bot.features.parts import Parts
 from bot.slack.outgoing.conversations import conversation, is_member
 from bot.slack.outgoing.outbox import Post
+from bot.slack.outgoing.outcomes import NotPosted
 from bot.slack.outgoing.posting import direct_channel
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import Block, Message, context, section
@@ -97,19 +98,18 @@ async def send_notice(parts: Parts, job: Job) -> Later | None:
     """Send one reader's pending notices. A channel that is gone or shared outside gets none."""
     pending, wording = PendingNotice.model_validate(job.content), parts.platform.wording
 
-    async def ready() -> Message | None:
+    async def ready() -> Message | NotPosted:
         stored = await parts.store.digests.of_notice(pending)
         digests = [digest for digest in stored if _applies(pending, digest)]
         if not digests:
-            return None
+            return NotPosted()
         if pending.channel:
             return notice_to_channel(digests, wording)
         return notice_to_owner(digests, pending.notice, wording)
 
     owner = pending.owner
     post = Post(owner=owner, channel_id=pending.channel or owner.user_id, mark=job.key)
-    sent = await parts.platform.posts.send(job, post, ready)
-    return sent if isinstance(sent, Later) else None
+    return await parts.platform.posts.send(job, post, ready)
 
 
 def _applies(notice: PendingNotice, digest: Digest) -> bool:

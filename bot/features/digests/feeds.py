@@ -130,10 +130,9 @@ class FeedAnnouncer:
         message = await reply.deletable(replace(message, blocks=blocks))
         line = ThreadLine.posting(followed, "announced")  # in other words, which the next update replaces
 
-        async def ready() -> Message | None:
-            nonlocal why_not
-            why_not = await why_not_show()
-            return None if why_not else message
+        async def ready() -> Message | outcomes.NotPosted:
+            reason = await why_not_show()
+            return outcomes.NotPosted(reason) if reason else message
 
         # The feed posts it in the channel itself, as what it has found but not posted yet.
         to_feed = Done([store.followed.recording(followed, thread_ts="")])
@@ -149,8 +148,9 @@ class FeedAnnouncer:
                     outcome = posted
                 case outcomes.PostRefused(status):
                     outcome, why_not = to_feed, REFUSED.get(status, PostOutcome.FAILED)
-                case None:
-                    outcome, why_not = to_feed, why_not or PostOutcome.HIDDEN
+                case outcomes.NotPosted(reason):
+                    outcome = to_feed
+                    why_not = reason if isinstance(reason, PostOutcome) else PostOutcome.HIDDEN
         finally:
             await store.jobs.settle(job, outcome)
         return why_not or PostOutcome.YES

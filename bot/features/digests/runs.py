@@ -122,10 +122,9 @@ class _Waiter:
 
 @dataclass
 class _Posting:
-    """What the latest attempt to post a run shows, or what becomes of the run `instead`."""
+    """What the latest attempt to post a run shows."""
 
     content: Content
-    instead: JobOutcome | None = None
     attempts: int = 0
 
 
@@ -281,9 +280,9 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             outcome = await self._posts.post(
                 run.job, run.post, ready, sending=lambda: run.sending(posting.content), due_at=run.due_at
             )
-        if posting.instead:
-            return posting.instead
         match outcome:
+            case outcomes.NotPosted(Done() | Again() | Later() as instead):
+                return instead
             case Later():
                 return outcome
             case outcomes.Posted():
@@ -294,15 +293,18 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         self._record(run, RunResult.DROPPED)
         return Done()
 
-    async def _next_message(self, run: DigestRun, posting: _Posting) -> Message | None:
-        """The message of the next attempt to post it; None if it must not be posted."""
+    async def _next_message(self, run: DigestRun, posting: _Posting) -> Message | outcomes.NotPosted:
+        """The message of the next attempt to post it, or what becomes of the run instead."""
         posting.attempts += 1
         if time.monotonic() - posting.content.read_at > self.access.timings.fresh:
-            posting.content, posting.instead = await self._read_again(run, posting.content)
+            now = await self._read_again(run, posting.content)
+            if isinstance(now, JobOutcome):
+                return outcomes.NotPosted(now)
+            posting.content = now
         # An overlapping feed may post what a paused one was about to list.
         may_be_over = posting.attempts > 1 or run.digest.plan.live
-        if posting.instead or (may_be_over and await self._is_over(run)):
-            return None
+        if may_be_over and await self._is_over(run):
+            return outcomes.NotPosted()
         return message(run.edition(posting.content, self._clock.now()), self._wording)
 
     def _if_nothing(self, run: DigestRun, content: Content) -> Again | None:
@@ -312,8 +314,8 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             return self._finished(run, RunResult.EMPTY, content.coverage)
         return None
 
-    async def _read_again(self, run: DigestRun, content: Content) -> tuple[Content, JobOutcome | None]:
-        """The content without issues that are no longer public, and what becomes of a run without any.
+    async def _read_again(self, run: DigestRun, content: Content) -> Content | JobOutcome:
+        """The content without issues that are no longer public, or what becomes of a run without any.
 
         Reads little, because the channel's turn has come: the key isn't verified, and shows what everyone can
         see if it no longer works.
@@ -326,10 +328,10 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             log.warning("not read again", action="digest.not_read", error=str(error) or type(error).__name__)
             now = Pause.PROJECT
         if now is Pause.PROJECT:  # or the key no longer works, which the next read tells
-            return content, await self.put_off(run)
+            return await self.put_off(run)
         if isinstance(now, Pause):
-            return content, await self._stop([run], now)
-        return now, self._if_nothing(run, now)
+            return await self._stop([run], now)
+        return self._if_nothing(run, now) or now
 
     async def _is_over(self, run: DigestRun) -> bool:
         """Whether the digest was paused, removed or taken over after an attempt to post it had begun."""

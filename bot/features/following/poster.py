@@ -19,7 +19,7 @@ from bot.features.issues.buttons import FollowIssue, StopFollowing
 from bot.features.issues.publicity import Publicity
 from bot.features.parts import Parts
 from bot.slack.outgoing.outbox import Post
-from bot.slack.outgoing.outcomes import DeliveryOutcome
+from bot.slack.outgoing.outcomes import DeliveryOutcome, NotPosted
 from bot.slack.outgoing.posting import deletable
 from bot.slack.outgoing.replies import Platform
 from bot.slack.surfaces.blocks import Message
@@ -84,26 +84,28 @@ class ThreadPoster:
         self.channel_status = parts.platform.conversations.status
         self.following, self.publicity = parts.shared(Following), parts.shared(Publicity)
 
-    async def update(self, job: Job, followed: Followed, snapshot: IssueSnapshot) -> DeliveryOutcome | None:
+    async def update(
+        self, job: Job, followed: Followed, snapshot: IssueSnapshot
+    ) -> DeliveryOutcome | NotPosted:
         """Show the issue in its post. Repeating it is safe, unless another process has shown more since."""
         message = await self._built(followed, snapshot)
         post = Post(owner=followed.owner, channel_id=followed.channel_id, ts=followed.ts)
 
-        async def ready() -> Message | None:
+        async def ready() -> Message | NotPosted:
             mine = await self.posts.jobs.still_holds(job)
-            return message if mine and await self._may_show(followed, snapshot, None) else None
+            return message if mine and await self._may_show(followed, snapshot, None) else NotPosted()
 
         return await self.parts.platform.outbox.send(post, ready, due_at=datetime.now(UTC))
 
     async def add(
         self, job: Job, followed: Followed, line: ThreadLine, snapshot: IssueSnapshot
-    ) -> DeliveryOutcome | Later | None:
+    ) -> DeliveryOutcome | NotPosted | Later:
         """Add a line, or the post itself, unless the channel may not be shown the issue anymore."""
         quoting = line.records.get("quoted_to")
         match line.kind:
             case LineKind.QUOTE:
                 comment = snapshot.comment(quoting)
-                message = await views.quote(snapshot, comment, self.wording) if comment else None
+                message = await views.quote(snapshot, comment, self.wording) if comment else NotPosted()
             case LineKind.POST:
                 message = await self._built(followed, snapshot)
             case LineKind.CHANGES:
@@ -111,10 +113,10 @@ class ThreadPoster:
             case LineKind.CLOSED:
                 message = views.closed_line(snapshot, self.wording)
 
-        async def ready() -> Message | None:
+        async def ready() -> Message | NotPosted:
             if line.kind is LineKind.POST and await self.publicity.meant_private(followed.issue_id):
-                return None
-            return message if await self._may_show(followed, snapshot, quoting) else None
+                return NotPosted()
+            return message if await self._may_show(followed, snapshot, quoting) else NotPosted()
 
         post, now = line_post(followed, line), datetime.now(UTC)
         return await self.posts.post(

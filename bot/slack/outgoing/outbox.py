@@ -40,7 +40,7 @@ CLOCK_STEP = 1.0  # the seconds by which this machine's clock may be set until S
 
 log = structlog.get_logger(__name__)
 
-Ready = Callable[[], Awaitable[Message | None]]
+Ready = Callable[[], Awaitable[Message | outcomes.NotPosted]]
 OnDelay = Callable[[], Awaitable[object]]
 
 
@@ -78,12 +78,12 @@ class Outbox:
 
     async def send(
         self, post: Post, ready: Ready, *, due_at: datetime = FIRST, delayed: OnDelay | None = None
-    ) -> outcomes.DeliveryOutcome | None:
-        """Write once it is the post's turn, in order of `due_at`; None if it must not be written anymore.
+    ) -> outcomes.DeliveryOutcome | outcomes.NotPosted:
+        """Write once it is the post's turn, in order of `due_at`.
 
         `ready` is called when the turn has come. It checks once more what may have changed while the post
-        waited, records that the message is about to be sent, and returns it; None if it must not be. After a
-        delay it is called again; `delayed` records before that nothing was sent.
+        waited, records that the message is about to be sent, and returns it, or NotPosted if it must not be.
+        After a delay it is called again; `delayed` records before that nothing was sent.
         """
         method, turns = UPDATE if post.ts else POST, self._turns[post.owner.team_id]
         outcome: outcomes.DeliveryOutcome = outcomes.Delayed(0)
@@ -96,8 +96,9 @@ class Outbox:
                     if status is not ChannelStatus.OPEN:
                         return outcomes.PostRefused(status)
                 began = time.monotonic()
-                if (message := await ready()) is None:
-                    return None
+                message = await ready()
+                if isinstance(message, outcomes.NotPosted):
+                    return message
                 outcome = await self._written(post, message, began)
             if not isinstance(outcome, outcomes.Delayed):
                 break

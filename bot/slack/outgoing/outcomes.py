@@ -33,6 +33,13 @@ class Delayed:
     seconds: float
 
 
+@dataclass(frozen=True)
+class NotPosted:
+    """Nothing was posted, because the check right before didn't allow it; `reason` is for its caller."""
+
+    reason: object = None
+
+
 class Unconfirmed:
     """Slack didn't confirm the message, which may have been posted."""
 

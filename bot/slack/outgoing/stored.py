@@ -52,20 +52,20 @@ class StoredPosts:
             return Message(text, tuple(blocks))
 
         owner = Owner.named(name)
-        sent = await self.send(job, Post(owner=owner, channel_id=owner.user_id, mark=job.key), ready)
-        return sent if isinstance(sent, Later) else None
+        return await self.send(job, Post(owner=owner, channel_id=owner.user_id, mark=job.key), ready)
 
-    async def send(
-        self, job: Job, post: Post, ready: Ready, *, sending: Callable[[], object] = lambda: None
-    ) -> outcomes.DeliveryOutcome | Later | None:
-        """Post a job's message, unless an earlier attempt did. If that stays unknown for a day, it is
-        posted with MAY_BE_REPEATED. Otherwise like `post`.
+    async def send(self, job: Job, post: Post, ready: Ready) -> Later | None:
+        """Post a job's message, unless an earlier attempt did; returns Later if it isn't posted yet. If that
+        stays unknown for a day, it is posted with MAY_BE_REPEATED. Otherwise like `post`.
         """
-        outcome = await self.look_up(job, post)
-        if isinstance(outcome, outcomes.Posted | Later):
-            return outcome
-        repeated = isinstance(outcome, outcomes.Unconfirmed)
-        return await self.post(job, post, ready, sending=sending, repeated=repeated)
+        lookup = await self.look_up(job, post)
+        if isinstance(lookup, Later):
+            return lookup
+        if isinstance(lookup, outcomes.Posted):
+            return None
+        repeated = isinstance(lookup, outcomes.Unconfirmed)
+        outcome = await self.post(job, post, ready, repeated=repeated)
+        return outcome if isinstance(outcome, Later) else None
 
     async def look_up(self, job: Job, post: Post) -> LookUp:
         """Whether an earlier attempt posted a job's message: Later while that is unknown, and Unconfirmed
@@ -92,11 +92,10 @@ class StoredPosts:
         sending: Callable[[], object] = lambda: None,
         due_at: datetime = FIRST,
         repeated: bool = False,
-    ) -> outcomes.DeliveryOutcome | Later | None:
-        """Post a job's message, in order of `due_at`. Returns Later if it isn't posted yet, None if it
-        must not be posted.
+    ) -> outcomes.DeliveryOutcome | outcomes.NotPosted | Later:
+        """Post a job's message, in order of `due_at`. Returns Later if it isn't posted yet.
 
-        `ready` builds the message when its turn comes; it returns None if the message must not be posted.
+        `ready` builds the message when its turn comes, or returns NotPosted if it must not be posted.
         `sending` is called then, and returns what the job records of the message for a retry after a crash.
         If it is `repeated`, an earlier attempt may have posted it, and the message says so.
         """
@@ -114,10 +113,12 @@ class StoredPosts:
 
     async def _begin(
         self, job: Job, owner: Owner, ready: Ready, sending: Callable[[], object], *, repeated: bool
-    ) -> Message | None:
-        """Build the message and record that it is about to be sent; None if it must not be."""
+    ) -> Message | outcomes.NotPosted:
+        """Build the message and record that it is about to be sent, unless this process lost the job."""
         began, lease = await self.outbox.slack_time(owner), timedelta(seconds=self.timings.longest_post)
         message = await ready()
-        if message is None or not await self.jobs.begin_request(job, began, lease, sending()):
-            return None
+        if isinstance(message, outcomes.NotPosted):
+            return message
+        if not await self.jobs.begin_request(job, began, lease, sending()):
+            return outcomes.NotPosted()
         return replace(message, blocks=(*message.blocks, context(MAY_BE_REPEATED))) if repeated else message
