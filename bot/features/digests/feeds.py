@@ -25,7 +25,7 @@ from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus, PostOutcome
 from bot.slack.outgoing.replies import Reply, WhyNotShow
 from bot.slack.surfaces.blocks import Message
-from bot.store.digests import Coverage, Digest, Pause
+from bot.store.digests import Digest, Pause
 from bot.store.followed import Followed
 from bot.store.jobs import Again, Done, JobOutcome, Later
 
@@ -72,20 +72,11 @@ class FeedRuns(DigestRuns):
         old = stored.dropping_old(feed.id, self._clock.now())
         return replace(outcome, also=(*outcome.also, *jobs, old))
 
-    def _finished(self, run: DigestRun, result: RunResult, coverage: Coverage, outcome: str = "") -> Again:
-        again = super()._finished(run, result, coverage, outcome)
-        listed = () if result is RunResult.EMPTY else (self.access.store.followed.list_posted(run.digest.id),)
-        return replace(again, also=(*again.also, *listed))
-
     async def put_off(self, item: DigestRun, error: Exception | None = None) -> Later:
         """Within a minute, unless the service or a refused key asks for more."""
         later = await super().put_off(item, error)
         asked = isinstance(error, KeySuspended | TooManyRequests)
         return later if asked else replace(later, seconds=min(later.seconds, LATEST_RETRY))
-
-    def _record(self, run: DigestRun, result: RunResult, outcome: str = "", **more: object) -> None:
-        if result is not RunResult.EMPTY:
-            super()._record(run, result, outcome, **more)
 
 
 def followed_by(feed: Digest, issue: Issue) -> Followed:

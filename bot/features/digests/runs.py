@@ -358,11 +358,15 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             period_from=run.due_at if on_time else now,
             history=_history(digest, coverage, now),
         )
+        if digest.plan.live and result is not RunResult.EMPTY:
+            also = [*also, self.access.store.followed.list_posted(digest.id)]
         self._record(run, result, outcome, issues=len(coverage.covered))
         due = run.progress.due if run.progress.asked else next_due(digest, now)
         return replace(_again(due, coverage.left_out), also=also)
 
     def _record(self, run: DigestRun, result: RunResult, outcome: str = "", **more: object) -> None:
+        if run.digest.plan.live and result is RunResult.EMPTY:  # as in most minutes
+            return
         late = self._clock.now() - run.due_at
         ms = round((time.monotonic() - run.began) * 1000)
         about = {"digest": run.digest.id, "due": run.due_at.isoformat(), "ms": ms, **more}
