@@ -35,6 +35,7 @@ from bot.slack.language.rows import CommandTable, shapes
 from bot.slack.language.tokens import as_typed, split_first_line, words
 from bot.slack.language.values import CommandContext, Help, OneIssue
 from bot.slack.surfaces.blocks import shortened
+from bot.slack.surfaces.interaction import HELP
 from bot.spelling import word_meant
 
 OPTIONS = ("project", "template", SUBJECT.key, *FIELDS, CUSTOM_FIELD)
@@ -228,6 +229,8 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
     if subcommand != "new" and (comment := _comment(text, typist.base_url)):
         return comment
     rest = parsed.after(1)
+    if subcommand in GENERAL and rest.plain.lower() in ("help", *HELP[1:]):
+        return Help()
     if subcommand in GENERAL and BARE.fullmatch(rest.plain):
         return TypedIssue(replace(rest, words=()), below)
     if subcommand in ("", "new") or (subcommand in GENERAL and is_subject(rest.plain)):
@@ -252,12 +255,6 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
             raise UserError(
                 "I change issues by their numbers. Search for them first, then type `{/issue} 12, 13 close`.",
                 offers=[Offer(f"Search for “{shortened(those, 50)}”", those, "issues")],
-            )
-        case Act.WHICH if row:
-            raise UserError(
-                "Which issue? Type its number, such as `{/issue} {verb} 42`.",
-                verb=row[1]["verb"],
-                offers=[Offer("My issues", "mine", "issues")],
             )
         case Act.SEVERAL if several := _several(options + first_line, parsed):
             return several
@@ -288,6 +285,12 @@ def _on_issue(
         case Act.FOLLOW | Act.UNFOLLOW | Act.MUTE | Act.UNMUTE:
             reject_question(parsed.text, parsed.words)
             return OnIssues(act, number)
+        case Act.WHICH:
+            raise UserError(
+                "Which issue? Type its number, such as `{/issue} {verb} 42`.",
+                verb=slots["verb"],
+                offers=[Offer("My issues", "mine", "issues")],
+            )
         case Act.OFFER_TIME if not (asked or more):
             raise _maybe_time(number, slots["spent"], slots["rest"])
         case Act.SHOW | Act.ANSWER if "number" in slots or (asked and not more):

@@ -195,7 +195,7 @@ _TABLE = CommandTable[Row](
     (f"act={ACCOUNT} my? account|me?", ("tracker", "{act}")),
     ("log|sign me? in|out|off", ("tracker", "{all}")),
     ("my settings|account", ("tracker", "{all}")),
-    ("hi|hello|hey|there there|all|everyone?", ("tracker", "help")),
+    ("hi|hello|hey|there|-h|--help there|all|everyone?", ("tracker", "help")),
     ("{account}", ("tracker", "{all}")),
     account=r"(?:i|we)\s(?:don['’]?t\s)?have\s(?:no|an|any)\saccount\b.*",
     logged=r"(?:.*\s)?(?:log|logged|entry)(?![^\s.!?]).*",

@@ -135,10 +135,12 @@ _DAY = "Log one day at a time, such as `on friday`"
 _FOR = re.compile(r"for (\w+)", re.IGNORECASE)
 _STATED = "If you spent that time, open the form"
 _MORE = CommandTable(
-    ("is|was|isn't|wasn't|are|were {rest?}", _STATED),
+    ("is|was|isn't|wasn't|are|were|until|till|if|unless|but|instead|minus|less {rest?}", _STATED),
+    ("from now {rest?}", _STATED),
     ("remaining|left|more|estimate|estimated|needed|planned|overdue|late", _STATED),
     ("more? to go", _STATED),
     ("and|each|&|plus|daily|every|per {rest?}", _ONE),
+    ("a day|week", _ONE),
     ("{list}", _ONE),
     ("{spent} {rest?}", _ONE),
     ("for {someone}", _OWN),

@@ -296,11 +296,11 @@ NEGATIONS = _words(
 )
 """Words before a phrase that turn it around: it is none then."""
 STATING = _words("is are was were been")
-LASTING = STATING | _words("down out off away offline unavailable unreachable broken blocked stuck")
+LASTING = STATING | _words("down out off away waiting offline unavailable unreachable broken blocked stuck")
 """Words of what lasts: `down for 2h` is no time spent."""
 LIMITING = STATING | _words(
     "to or than until till after every of need needs take takes lasts lasted be plan planned expect expected "
-    "in within remaining estimate estimated eta sla budget limit max maximum most timeout delay"
+    "in within less remaining estimate estimated eta sla budget limit max maximum most timeout delay"
 )
 """Words right before a duration that isn't the time spent: `from 2 to 3h`, `downtime was 2h`."""
 VAGUE = (

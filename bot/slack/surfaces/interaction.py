@@ -36,6 +36,7 @@ MESSAGES = ("app_mention", "message")  # the events that are messages to the bot
 OWN = (*MESSAGES, "reaction_added", "member_joined_channel")  # those that only colleagues may cause
 NEW_MESSAGES = frozenset({None, "file_share", "thread_broadcast"})
 """The subtypes of messages that a person has just written."""
+HELP = ("?", "-h", "--help")
 COMMAND_LENGTH = 8_000
 """The longest command that is parsed: parsing takes a few milliseconds per thousand characters."""
 
@@ -124,7 +125,9 @@ class SlashCommand(Interaction):
 
     @property
     def text(self) -> str:
-        """The text after the command, without a greeting. Raises UserError if it is too long."""
+        """The text after the command, without a greeting; `help` for `--help`. Raises UserError if it is too
+        long.
+        """
         if len(self.raw) > COMMAND_LENGTH:
             raise UserError(
                 "Your command has {length} characters, and the limit is {longest}. "
@@ -132,7 +135,7 @@ class SlashCommand(Interaction):
                 length=f"{len(self.raw):,}",
                 longest=f"{COMMAND_LENGTH:,}",
             )
-        return without_greeting(self.raw)
+        return "help" if self.raw.strip().lower() in HELP else without_greeting(self.raw)
 
     @property
     def typed(self) -> str:

@@ -21,6 +21,9 @@ async def test_each_command_shows_its_examples(ana: Person) -> None:
         ("/tracker help", "/issue new Login page is blank"),
         ("/issues help", "/issues to:me sort:due"),
         ("/timelog help", "/timelog 42 1h30 Pairing with Ben"),
+        ("/issue --help", "/issue 42 close"),
+        ("/issue new help", "/issue 42 close"),
+        ("/digest ?", "/digest me weekdays 9:00"),
     ):
         assert example in text_of(await ana.ask(typed))
 
