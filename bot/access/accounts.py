@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+import structlog
 from pydantic import SecretStr
 
 from bot import errors
@@ -36,6 +37,8 @@ AHEAD = timedelta(days=1)  # how far ahead the service's clock may be
 SECOND = timedelta(seconds=1)
 ROUNDS_CHECKED = 3
 """Rounds of reads with a check beside them; more would double the requests for a list of many pages."""
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,15 @@ class Accounts:
         link = await self.store.links.required(owner)
         user = await self._verify(link)
         return Session(owner, link.key, user.id, full_name(user))
+
+    async def unverified(self, owner: Owner) -> Session:
+        """A session whose key isn't verified: one that no longer works shows what everyone can see.
+
+        For what is checked right before a public post, and where the next request verifies the key. Raises
+        NotLinked, KeyUnreadable.
+        """
+        link = await self.store.links.required(owner)
+        return Session(owner, link.key, link.user_id, link.name)
 
     async def reverified(self, session: Session) -> Session:
         """Verify the key again after a long wait. Raises UserError if the user has linked another account."""
@@ -186,7 +198,8 @@ class Accounts:
         refusals = Refusals(past.since if past else now, now)
         notified = past is not None and past.duration >= self.timings.notify_after
         if notified and refusals.duration >= self.timings.delete_after:
-            await self._delete(link)
+            if await self.store.links.delete_refused(link):
+                await self.stop_work(link.owner, Pause.KEY)
             return 0
         also = []
         if not notified and refusals.duration >= self.timings.notify_after:
@@ -201,12 +214,19 @@ class Accounts:
         seconds = min(max(refusals.duration, self.timings.first_retry), self.timings.longest_retry)
         return timedelta(seconds=seconds)
 
-    async def _delete(self, link: Link) -> None:
-        """Delete a key, and stop what ran with it; a crash in between leaves that to the next due reads."""
-        owner, store = link.owner, self.store
-        if await store.links.delete_refused(link):
-            await store.digests.stop(owner, None, Pause.KEY)
-            await store.followed.end(await store.followed.of(owner))
+    async def stop_work(self, owner: Owner, why: Pause, *, tell_owner: bool = True) -> int:
+        """Stop the digests and followed issues of a user whose key is gone; return how many digests.
+
+        A crash between deleting the key and this leaves it to the next due reads.
+        """
+        stopped = await self.store.digests.stop(owner, None, why, tell_owner=tell_owner)
+        followed = await self.store.followed.of(owner)
+        await self.store.followed.end(followed)
+        if stopped or followed:
+            who = {"team": owner.team_id, "user": owner.user_id, "why": why.value}
+            counts = {"digests": stopped, "followed": len(followed)}
+            log.info("stopped what ran with a key", action="account.stopped", **who, **counts)
+        return stopped
 
 
 def _check_same(now: Session | Link, before: Session | Link) -> None:

@@ -28,6 +28,7 @@ from bot.errors import (
 )
 from bot.service.filters import IssueFilters
 from bot.service.models import Issue
+from bot.store.digests import Pause
 from bot.store.jobs import Done, Job, JobOutcome, Later
 from bot.store.owner import Owner
 from bot.worker import BatchHandler, Settle
@@ -83,7 +84,8 @@ class DueReads(BatchHandler, Generic[Item, Content]):
         raise NotImplementedError
 
     async def unlinked(self, items: Sequence[Item]) -> None:
-        """End the items of an owner who isn't linked; their jobs are done."""
+        """Stop what ran with the key of an owner who isn't linked; the items' jobs are done."""
+        await self.access.accounts.stop_work(items[0].owner, Pause.KEY)
 
     async def put_off(self, item: Item, error: Exception | None = None) -> Later:
         """When to retry an item that failed, with this error if there is one."""

@@ -8,7 +8,6 @@ from itertools import chain
 from typing import TypeVar
 
 from bot.access.access import Access
-from bot.access.accounts import Session
 from bot.access.catalog import Part
 from bot.access.name_matching import UnclearName
 from bot.access.projects import KnownProject
@@ -56,9 +55,7 @@ async def vocabulary(
     """
     if not kinds:
         return {}
-    link = await access.store.links.required(owner)
-    # The caller's next request verifies the key.
-    session = Session(owner, link.key, link.user_id, link.name)
+    session = await access.accounts.unverified(owner)
     found: dict[str, tuple[str, ...]] = {}
 
     async def projects() -> None:

@@ -65,14 +65,10 @@ class Departures:
 
     async def left(self, owner: Owner) -> None:
         """Stop the user's digests and follows, delete their key, and notify the digests' channels."""
-        digests = await self.parts.store.digests.stop(owner, None, Pause.LEFT, tell_owner=False)
-        followed = await self.parts.store.followed.of(owner)
-        await self.parts.store.followed.end(followed)
-        linked = await self.parts.store.links.delete(owner)
-        if digests or followed or linked:
+        await self.parts.accounts.stop_work(owner, Pause.LEFT, tell_owner=False)
+        if await self.parts.store.links.delete(owner):
             about = {"team": owner.team_id, "user": owner.user_id}
-            counts = {"digests": digests, "followed": len(followed)}
-            log.info("user deactivated in Slack", action="account.deactivated", **about, **counts)
+            log.info("user deactivated in Slack", action="account.deactivated", **about)
 
     async def check(self, owner: Owner) -> None:
         """Ask Slack for the user's profile, unless it was asked lately, to notice a deactivated one."""

@@ -106,7 +106,7 @@ class AccountHandlers:
 
     async def unlink(self, reply: Reply) -> None:
         if await self.store.links.delete(reply.owner):
-            stopped = await self.store.digests.stop(reply.owner, None, Pause.KEY, tell_owner=False)
+            stopped = await self.accounts.stop_work(reply.owner, Pause.KEY, tell_owner=False)
             await reply.privately(views.unlinked(reply.wording, stopped))
         else:
             await reply.privately(views.link_offer(views.NOT_LINKED))

@@ -202,7 +202,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             return run
         if status is ChannelStatus.UNREAD:
             return await self.put_off(run)
-        return await self._stop([run], CLOSED[status])
+        return await self._stop(run, CLOSED[status])
 
     async def _look_up(self, run: DigestRun, sent: SentDigest) -> JobOutcome | None:
         """The outcome of a run whose message an earlier attempt may have posted; None if none did."""
@@ -250,8 +250,9 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
             await super().failed(left, error, settle)
 
     async def unlinked(self, items: Sequence[DigestRun]) -> None:
-        """Stop all of the owner's digests, so that they get one notice."""
-        await self._stop(items, Pause.KEY, everything=True)
+        await super().unlinked(items)
+        for run in items:
+            self._record(run, RunResult.DROPPED, why=Pause.KEY.value)
 
     async def put_off(self, item: DigestRun, error: Exception | None = None) -> Later:
         later = await super().put_off(item, error)
@@ -269,7 +270,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
 
     async def post(self, item: DigestRun, content: Content | Pause) -> JobOutcome:
         if isinstance(content, Pause):
-            return await self._stop([item], content)
+            return await self._stop(item, content)
         run = await self._renamed(item, content)
         if nothing := self._if_nothing(run, content):
             return nothing
@@ -289,7 +290,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
                 outcome_name = "too_large" if posting.content.too_large else ""
                 return self._finished(run, RunResult.SENT, posting.content.coverage, outcome_name)
             case outcomes.PostRefused(status):
-                return await self._stop([run], CLOSED[status])
+                return await self._stop(run, CLOSED[status])
         self._record(run, RunResult.DROPPED)
         return Done()
 
@@ -321,8 +322,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         see if it no longer works.
         """
         try:
-            link = await self.access.store.links.required(run.owner)
-            session = Session(run.owner, link.key, link.user_id, link.name)
+            session = await self.access.accounts.unverified(run.owner)
             now = await (await self._reader(session)).as_public(run.digest, content)
         except BotError as error:
             log.warning("not read again", action="digest.not_read", error=str(error) or type(error).__name__)
@@ -330,7 +330,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         if now is Pause.PROJECT:  # or the key no longer works, which the next read tells
             return await self.put_off(run)
         if isinstance(now, Pause):
-            return await self._stop([run], now)
+            return await self._stop(run, now)
         return self._if_nothing(run, now) or now
 
     async def _is_over(self, run: DigestRun) -> bool:
@@ -376,12 +376,9 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         if waiter := self._waiters.get(run.job.key):
             waiter.result = result
 
-    async def _stop(self, runs: Sequence[DigestRun], why: Pause, *, everything: bool = False) -> Done:
-        """Stop one owner's digests, or all of theirs, and drop the `runs`."""
-        stopping = None if everything else [run.digest.id for run in runs]
-        await self._digests.stop(runs[0].owner, stopping, why)
-        for run in runs:
-            self._record(run, RunResult.DROPPED, why=why.value)
+    async def _stop(self, run: DigestRun, why: Pause) -> Done:
+        await self._digests.stop(run.owner, [run.digest.id], why)
+        self._record(run, RunResult.DROPPED, why=why.value)
         return Done()
 
 

@@ -99,10 +99,6 @@ class FollowerReads(OwnerReads[FollowerProgress]):
         jobs = await asyncio.to_thread(self._stored.showing_changes, changed)
         return Again(at, read.model_dump(mode="json"), jobs)
 
-    async def unlinked(self, items: Sequence[OwnerTurn[FollowerProgress]]) -> None:
-        for turn in items:
-            await self._following.end(await self._stored.of(turn.owner), "unlinked")
-
 
 @dataclass(frozen=True)
 class ChangedIssue:

@@ -136,9 +136,7 @@ class Publicity:
             return exposure.why_not_show(agreed)
 
         try:
-            # A key that no longer works shows what everyone can see: it needs no verification here.
-            link = await self.access.store.links.required(owner)
-            session = Session(owner, link.key, link.user_id, link.name)
+            session = await self.access.accounts.unverified(owner)
             if exposure.issue is None or exposure.issue_at >= oldest:
                 return (await self.read(session, exposure)).why_not_show(agreed)
             return (await self._again(session, exposure, exposure.issue.id)).why_not_show(agreed)
