@@ -56,7 +56,7 @@ class Commented:
     issue: Issue
     certain: bool  # false if the service neither answered nor tells the history, but the issue was updated
     private: bool
-    exposed: bool  # whether others can see it although it was to be private
+    privacy_refused: bool  # whether others can see it although it was to be private
     note: Journal | None = None  # its entry in the history, if the service tells that
 
 
@@ -161,8 +161,8 @@ def unconfirmed(number: int, after: int | None, *, unread: bool = False) -> Comm
 
 
 def _commented(issue: Issue, comment: Comment, note: Journal | None, *, certain: bool = True) -> Commented:
-    exposed = comment.private and note is not None and not note.private_notes
-    return Commented(issue, certain, comment.private, exposed, note)
+    privacy_refused = comment.private and note is not None and not note.private_notes
+    return Commented(issue, certain, comment.private, privacy_refused, note)
 
 
 def _has_history(issue: Issue) -> bool:

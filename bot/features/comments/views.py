@@ -92,7 +92,7 @@ def added(done: Commented, wording: Wording, announced: PostOutcome | None) -> M
     """
     issue = done.issue
     answer = _answer(done, wording, f"Added this message to {title(issue, wording)}.")
-    if done.exposed or not done.certain:
+    if done.privacy_refused or not done.certain:
         return answer
     return with_reason(answer, issue, announced, private=done.private)
 
@@ -104,7 +104,7 @@ def _answer(done: Commented, wording: Wording, text: str) -> Message:
             f"{service} stopped responding, but {issue} has been updated since then. "
             "Check whether your comment is there."
         )
-    elif done.exposed:
+    elif done.privacy_refused:
         text = (
             f"{service} didn't make your comment private. Anyone who can see {issue} can read it. "
             "Open the issue to delete it."

@@ -102,14 +102,14 @@ class Digests:
         async with self._accounts.reading(owner) as session:
             chosen = await self._projects.chosen(session, draft.project, channel)
             read = await self._client.get_project(session.key, chosen.id)
-            project, agreed = KnownProject.of(read), None if may_show(read, None) else read.id
+            project, agreed_project = KnownProject.of(read), None if may_show(read, None) else read.id
             if project.status == ProjectStatus.CLOSED:
                 raise project_closed(project.name)
             plan = await self._resolved(session, project, draft)
             await self._check(session, plan)
             start = await DigestReader(self._client, session, now).start_of(plan)
         async with self._adding(channel, plan):
-            planned = await self._stored(session, channel, plan, start, agreed_project=agreed)
+            planned = await self._stored(session, channel, plan, start, agreed_project=agreed_project)
         if planned is None:
             raise being_added()
         return planned
@@ -422,7 +422,7 @@ class Digests:
 
 
 def _agreement(
-    digest: Digest, project: Project, agreed: Collection[int | None], owner: str | None = None
+    digest: Digest, project: Project, agreed_projects: Collection[int | None], owner: str | None = None
 ) -> int | None:
     """The project that has to be agreed to, if it has, and is.
 
@@ -430,7 +430,7 @@ def _agreement(
     """
     if digest.direct or may_show(project, None):
         return None
-    if project.id not in agreed:
+    if project.id not in agreed_projects:
         if owner is None:
             raise NotAgreed(digest.id, project.name)
         raise UserError(

@@ -187,7 +187,7 @@ class DigestHandlers:
         try:
             result, done = await self._acted(reply, act, digest, chosen.agreed_project)
         except NotAgreed:
-            return views.exposing(digest, act), None
+            return views.agreement(digest, act), None
         return result, digest if done else None
 
     async def _acted(

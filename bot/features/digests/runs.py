@@ -264,9 +264,9 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         return replace(later, content=notified.model_dump(mode="json"))
 
     async def _reader(self, session: Session, runs: Sequence[DigestRun] = ()) -> DigestReader:
-        hidden = await self.access.store.created_issues.refused_privacy()
+        privacy_refused = await self.access.store.created_issues.refused_privacy()
         left_out = {run.digest.id: run.progress.left_out for run in runs}
-        return DigestReader(self.access.client, session, self._clock.now(), hidden, left_out)
+        return DigestReader(self.access.client, session, self._clock.now(), privacy_refused, left_out)
 
     async def post(self, item: DigestRun, content: Content | Pause) -> JobOutcome:
         if isinstance(content, Pause):

@@ -217,10 +217,10 @@ def replace_personal(digest: Digest, plan: Plan) -> Message:
     return Message(text, (section(text), button_row("Replace", carried)))
 
 
-def exposing(digest: Digest, act: DigestAction) -> Message:
+def agreement(digest: Digest, act: DigestAction) -> Message:
     """The question before a channel is shown a project that isn't public."""
     action = ACTIONS[act]
-    text = f"{_exposed(digest)} {action.ask.format(it=f'digest {digest.id}')}"
+    text = f"{_not_public(digest)} {action.ask.format(it=f'digest {digest.id}')}"
     carried = ACTS[act](
         digest=digest.id,
         confirmed_owner=digest.owner.user_id,
@@ -230,7 +230,7 @@ def exposing(digest: Digest, act: DigestAction) -> Message:
     return Message(text, (section(text), button_row(action.label, carried)))
 
 
-def _exposed(digest: Digest) -> str:
+def _not_public(digest: Digest) -> str:
     readers = f"Everyone in {where(digest)} will see its {digest_message.noun(digest.plan)}."
     return f":warning: {line(digest.plan.project)} isn't public. {readers}"
 
@@ -301,8 +301,8 @@ def added(planned: Planned, service: str) -> Message:
     blocks.append(section(_upcoming(plan, planned.times)))
     blocks.append(context(f"It shows what you can see in {escape(service)}, except private issues."))
     if digest.agreed_project is not None and not digest.direct:
-        blocks.append(section(_exposed(digest)))
-        text += f" {_exposed(digest)}"
+        blocks.append(section(_not_public(digest)))
+        text += f" {_not_public(digest)}"
     blocks.append(
         actions([act_button(act, digest, digest.owner) for act in (DigestAction.CHANGE, DigestAction.REMOVE)])
     )

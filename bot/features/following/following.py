@@ -146,14 +146,14 @@ class Following:
         thread: ThreadPlace,
         ts: str,
         *,
-        agreed: int | None,
+        agreed_project: int | None,
         posted_by: str | None = None,
         created: bool = False,
     ) -> Followed:
         """Keep the post with this `ts` up to date from now on. Raises UserError.
 
         `posted_by` is the Slack user who caused it, by default the owner, `created` whether by creating the
-        issue, and `agreed` the project that isn't public which the owner agreed to show.
+        issue, and `agreed_project` the project that isn't public which the owner agreed to show.
         """
         await self.make_room(owner)
         followed = Followed(
@@ -165,7 +165,7 @@ class Following:
             direct=thread.direct,
             posted_by=posted_by or owner.user_id,
             created=created,
-            agreed_project=agreed,
+            agreed_project=agreed_project,
             closed=snapshot.closed,
         )
         if not await self.followed.add(followed):

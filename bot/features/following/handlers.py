@@ -54,7 +54,7 @@ class FollowHandlers:
             issue = made.issue
             snapshot = IssueSnapshot(issue, exposure_of(issue), bool(issue.status and issue.status.is_closed))
             place = await _place_of(reply)
-            await self.following.start(reply.owner, snapshot, place, ts, agreed=None, created=True)
+            await self.following.start(reply.owner, snapshot, place, ts, agreed_project=None, created=True)
         except UserError as error:
             with suppress(NotDelivered):
                 await reply.privately(sentence(reply.wording.sentence(error)))
@@ -65,14 +65,15 @@ class FollowHandlers:
         """*Follow*: keep the post up to date, or from a card a new one, in the thread it names if any."""
         pressed = press.button
         kept = press if press.offered and poster_of(press.message) and not pressed.thread else None
-        await self.follow(reply, pressed.issue, None if kept else pressed.thread, pressed.agreed, kept)
+        thread = None if kept else pressed.thread
+        await self.follow(reply, pressed.issue, thread, pressed.agreed_project, kept)
 
     async def follow(
         self,
         reply: Reply,
         number: int,
         thread: str | None = None,
-        agreed: int | None = None,
+        agreed_project: int | None = None,
         press: ButtonPress[FollowIssue] | None = None,
     ) -> None:
         """`/issue 42 follow`: follow in the thread of the command or mention, else in a direct message.
@@ -86,12 +87,12 @@ class FollowHandlers:
             await reply.privately(views.followed(there, already=True))
             return
         await self.following.make_room(reply.owner, there)
-        if snapshot.exposure.asks(agreed) and not place.direct:
+        if snapshot.exposure.asks(agreed_project) and not place.direct:
             await reply.privately(views.question(snapshot, reply.wording, place.ts))
         elif press and place.channel_id == reply.place.channel_id:
             await self._follow_in_post(press, reply, snapshot, place)
         else:
-            await self._follow_in_new_post(reply, snapshot, place, agreed)
+            await self._follow_in_new_post(reply, snapshot, place, agreed_project)
 
     async def unfollow(self, reply: Reply, number: int) -> None:
         """`/issue 42 unfollow`: wherever the user follows it."""
@@ -100,7 +101,7 @@ class FollowHandlers:
         await reply.privately(sentence(text))
 
     async def _follow_in_new_post(
-        self, reply: Reply, snapshot: IssueSnapshot, place: ThreadPlace, agreed: int | None
+        self, reply: Reply, snapshot: IssueSnapshot, place: ThreadPlace, agreed_project: int | None
     ) -> None:
         number = snapshot.issue.id
         ts: str | None = None
@@ -111,7 +112,7 @@ class FollowHandlers:
             by = (await reply.profile()).name
             post = views.post(snapshot, reply.wording, by, stop, direct=place.direct)
             announced, ts = await reply.at(Destination(place.channel_id, place.ts or None)).post(
-                post, partial(self._why_not_show, reply.owner, snapshot, place, agreed)
+                post, partial(self._why_not_show, reply.owner, snapshot, place, agreed_project)
             )
             return announced
 
@@ -120,14 +121,18 @@ class FollowHandlers:
         if announced is not PostOutcome.YES:
             raise _not_followed(number, announced)
         if ts:
-            followed = await self.following.start(reply.owner, snapshot, place, ts, agreed=agreed)
+            followed = await self.following.start(
+                reply.owner, snapshot, place, ts, agreed_project=agreed_project
+            )
             if place.channel_id != reply.place.channel_id:
                 await reply.privately(views.followed(followed, already=False))
 
     async def _why_not_show(
-        self, owner: Owner, snapshot: IssueSnapshot, place: ThreadPlace, agreed: int | None
+        self, owner: Owner, snapshot: IssueSnapshot, place: ThreadPlace, agreed_project: int | None
     ) -> PostOutcome | None:
-        return None if place.direct else await self.publicity.why_not_show(owner, snapshot.exposure, agreed)
+        if place.direct:
+            return None
+        return await self.publicity.why_not_show(owner, snapshot.exposure, agreed_project)
 
     async def _follow_in_post(
         self, press: ButtonPress[FollowIssue], reply: Reply, snapshot: IssueSnapshot, place: ThreadPlace
@@ -139,11 +144,17 @@ class FollowHandlers:
         created, poster = press.button.created, poster_of(press.message) or owner
         stop = StopFollowing(issue=snapshot.issue.id, created=created)
         message = await built(reply.slack, reply.platform, poster, snapshot, stop, direct=place.direct)
-        agreed = press.button.agreed
-        if why_not := await self._why_not_show(owner, snapshot, place, agreed):
+        agreed_project = press.button.agreed_project
+        if why_not := await self._why_not_show(owner, snapshot, place, agreed_project):
             raise _not_followed(snapshot.issue.id, why_not)
         await self.following.start(
-            owner, snapshot, place, ts, agreed=agreed, posted_by=poster.user_id, created=created
+            owner,
+            snapshot,
+            place,
+            ts,
+            agreed_project=agreed_project,
+            posted_by=poster.user_id,
+            created=created,
         )
         if not await posting.update(reply.slack, channel, ts, message):
             await reply.privately(sentence("I'll keep this post up to date."))

@@ -114,7 +114,7 @@ class ThreadPoster:
                 message = views.closed_line(snapshot, self.wording)
 
         async def ready() -> Message | NotPosted:
-            if line.kind is LineKind.POST and await self.publicity.meant_private(followed.issue_id):
+            if line.kind is LineKind.POST and await self.publicity.privacy_refused(followed.issue_id):
                 return NotPosted()
             return message if await self._may_show(followed, snapshot, quoting) else NotPosted()
 
@@ -146,10 +146,10 @@ class ThreadPoster:
             if now.comment(quoting) != snapshot.comment(quoting):
                 return False
             snapshot = now
-        agreed = followed.agreed_project
         if followed.direct:
             return True
-        return await self.publicity.why_not_show(followed.owner, snapshot.exposure, agreed) is None
+        why_not = self.publicity.why_not_show(followed.owner, snapshot.exposure, followed.agreed_project)
+        return await why_not is None
 
 
 def line_post(followed: Followed, line: ThreadLine) -> Post:

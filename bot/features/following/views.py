@@ -91,7 +91,7 @@ def question(snapshot: IssueSnapshot, wording: Wording, thread: str) -> Message:
     project = line(snapshot.issue.project.name) if snapshot.issue.project else "Its project"
     title = issues.title(snapshot.issue, wording)
     text = f"{project} isn't public. Others here may not have permission to see {title}."
-    follow = FollowIssue(issue=snapshot.issue.id, agreed=snapshot.exposure.project_id, thread=thread)
+    follow = FollowIssue(issue=snapshot.issue.id, agreed_project=snapshot.exposure.project_id, thread=thread)
     return Message(text, (section(text), button_row(issues.FOLLOW, follow)))
 
 

@@ -27,11 +27,11 @@ class ShareListedIssue(Button):
 
 
 class ShareIssue(Button):
-    """On a card. `agreed` is the project that isn't public which its question asks about, if it asks."""
+    """On a card. `agreed_project` is the project that isn't public which its question is about, if any."""
 
     action = "issue.share"
     issue: Number
-    agreed: Number | None = None
+    agreed_project: Number | None = None
 
 
 class AssignToMe(Button):
@@ -80,14 +80,14 @@ class FollowIssue(Button):
     """On a post in a thread, which is then kept up to date; `created` is whether it announces the issue.
 
     On a card, and on a post about something else, `thread` is where a new post goes, or without one, the
-    user's direct messages. `agreed` is the project that isn't public which its question asks about, if it
-    asks.
+    user's direct messages. `agreed_project` is the project that isn't public which its question is about, if
+    it asks.
     """
 
     action = "issue.follow"
     issue: Number
     created: bool = False
-    agreed: Number | None = None
+    agreed_project: Number | None = None
     thread: str = ""
 
 

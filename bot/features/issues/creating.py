@@ -62,7 +62,7 @@ class Created:
     exposure: Exposure = UNREAD
 
     @property
-    def exposed(self) -> bool:
+    def privacy_refused(self) -> bool:
         """Whether others can see it although the user asked for a private issue."""
         return self.requested_private and not self.issue.is_private
 
@@ -235,10 +235,10 @@ class IssueCreator:
 
     async def _record(self, owner: Owner, created: Created, source: Source | None) -> None:
         """Record the issue. It exists, so an error here must not fail the request."""
-        issue = created.issue
+        issue, place = created.issue, source or (None, None)
         try:
             await self.access.store.created_issues.put(
-                owner, issue.id, issue.subject, *(source or (None, None)), privacy_refused=created.exposed
+                owner, issue.id, issue.subject, *place, privacy_refused=created.privacy_refused
             )
         except Exception:
             log.exception("created issue not recorded", action="issue.not_remembered", issue=issue.id)

@@ -66,7 +66,7 @@ class Field:
     answer: str | None = None
     """Its name in `service.models.Issue`, if it can be changed later and the service's response is checked.
 
-    Privacy isn't here: `issues.Created.exposed` compares it.
+    Privacy isn't here: `issues.Created.privacy_refused` compares it.
     """
     choices: Part | None = None  # its choices' name in `Catalog`
     _: KW_ONLY

@@ -79,22 +79,22 @@ class IssueHandlers:
 
     async def share_pressed(self, press: ButtonPress[ShareIssue | ShareListedIssue], reply: Reply) -> None:
         """*Share here*. Show the card, which asks, unless everyone can see the issue or it has asked."""
-        agreed = press.button.agreed if isinstance(press.button, ShareIssue) else None
-        if exposure := await self.share(reply, press.button.issue, agreed):
+        agreed_project = press.button.agreed_project if isinstance(press.button, ShareIssue) else None
+        if exposure := await self.share(reply, press.button.issue, agreed_project):
             project = KnownProject.of(exposure.project) if exposure.project else None
             details = replace(await self.issues.show(reply.owner, press.button.issue), project=project)
             await reply.privately(await self._card(reply, details, asks_first=True))
 
-    async def share(self, reply: Reply, number: int, agreed: int | None) -> Exposure | None:
+    async def share(self, reply: Reply, number: int, agreed_project: int | None) -> Exposure | None:
         """Post an issue in the conversation, read with the user's key.
 
-        Returns it instead if not everyone can see it, unless it is in the project that the user `agreed` to
-        show. Raises UserError.
+        Returns it instead if not everyone can see it, unless it is in the `agreed_project`, which the
+        user agreed to show. Raises UserError.
         """
         exposure = await self.publicity.of(reply.owner, number)
         if (issue := exposure.issue) is None or issue.is_private:
             raise UserError("#{number} is private, so it can't be shared.", number=number)
-        if exposure.asks(agreed):
+        if exposure.asks(agreed_project):
             return exposure
         where = f"{reply.place.channel_id}:{reply.place.thread_ts or ''}"
         twice = f"share:{reply.owner.team_id}:{reply.owner.user_id}:{where}:{number}"
@@ -104,7 +104,7 @@ class IssueHandlers:
             follow = FollowIssue(issue=number) if reply.place.thread_ts else None
             does = f"{(await reply.profile()).name} shared"
             post = views.posted(does, issue, reply.wording, mention, follow)
-            why_not_show = partial(self.publicity.why_not_show, reply.owner, exposure, agreed)
+            why_not_show = partial(self.publicity.why_not_show, reply.owner, exposure, agreed_project)
             return (await reply.post(post, why_not_show))[0]
 
         announced = await reply.announce_once(twice, announce)
@@ -208,7 +208,7 @@ class IssueHandlers:
         Returns None for one that is private, or was meant to be.
         """
         issue = exposure.issue
-        if issue is None or issue.is_private or await self.publicity.meant_private(issue.id):
+        if issue is None or issue.is_private or await self.publicity.privacy_refused(issue.id):
             return None
         did = f"{line((await reply.profile()).name)} {did}"
         post = views.action_post(did, issue, reply.wording, reply.place.thread_ts)

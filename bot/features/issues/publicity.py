@@ -26,12 +26,12 @@ from bot.store.owner import Owner
 log = structlog.get_logger(__name__)
 
 
-def may_show(project: Project | None, agreed: int | None) -> bool:
+def may_show(project: Project | None, agreed_project: int | None) -> bool:
     """Whether a channel may be shown what isn't private in a project.
 
-    `agreed` is the ID of the project that a user agreed to show although it isn't public.
+    `agreed_project` is the ID of the project that a user agreed to show although it isn't public.
     """
-    return project is not None and (project.is_public is True or project.id == agreed)
+    return project is not None and (project.is_public is True or project.id == agreed_project)
 
 
 def seemed_public(issue: Issue, project: KnownProject | None) -> bool:
@@ -70,15 +70,15 @@ class Exposure:
     read_at: float = -math.inf
     unread: bool = False
 
-    def may_show(self, agreed: int | None = None) -> bool:
+    def may_show(self, agreed_project: int | None = None) -> bool:
         """As the function, of this issue."""
         if self.project_id is None or (self.issue is not None and self.issue.is_private):
             return False
-        return self.project_id == agreed or may_show(self.project, None)
+        return self.project_id == agreed_project or may_show(self.project, None)
 
-    def why_not_show(self, agreed: int | None = None) -> PostOutcome | None:
+    def why_not_show(self, agreed_project: int | None = None) -> PostOutcome | None:
         """Why a channel may not be shown it; None if it may."""
-        if self.may_show(agreed):
+        if self.may_show(agreed_project):
             return None
         return PostOutcome.PUBLICITY_UNREAD if self.unread else PostOutcome.HIDDEN
 
@@ -94,9 +94,9 @@ class Exposure:
             return now
         return replace(now, project=self.project, read_at=self.read_at, unread=self.unread)
 
-    def asks(self, agreed: int | None) -> bool:
-        """Whether a user who `agreed` to that has to be asked before others see it."""
-        return self.project_id is not None and not self.may_show(agreed)
+    def asks(self, agreed_project: int | None) -> bool:
+        """Whether a user who agreed to show that project has to be asked before others see it."""
+        return self.project_id is not None and not self.may_show(agreed_project)
 
 
 def exposure_of(issue: Issue) -> Exposure:
@@ -126,20 +126,20 @@ class Publicity:
         return replace(exposure, project=project, read_at=read_at)
 
     async def why_not_show(
-        self, owner: Owner, exposure: Exposure, agreed: int | None = None
+        self, owner: Owner, exposure: Exposure, agreed_project: int | None = None
     ) -> PostOutcome | None:
         """Why a channel may not be shown it, called right before the post; None if it may. Reads again
         whatever is too old.
         """
         oldest = time.monotonic() - self.access.timings.fresh
         if min(exposure.issue_at, exposure.read_at) >= oldest or not exposure.may_show(exposure.project_id):
-            return exposure.why_not_show(agreed)
+            return exposure.why_not_show(agreed_project)
 
         try:
             session = await self.access.accounts.unverified(owner)
             if exposure.issue is None or exposure.issue_at >= oldest:
-                return (await self.read(session, exposure)).why_not_show(agreed)
-            return (await self._again(session, exposure, exposure.issue.id)).why_not_show(agreed)
+                return (await self.read(session, exposure)).why_not_show(agreed_project)
+            return (await self._again(session, exposure, exposure.issue.id)).why_not_show(agreed_project)
         except (ServiceError, UserError) as error:
             log.info("publicity not read", action="publicity.not_read", error=type(error).__name__)
         except Exception:  # the work is done by now, only its announcement isn't
@@ -154,7 +154,7 @@ class Publicity:
             return await self.read(session, moved)
         return replace(now, issue=issue)
 
-    async def meant_private(self, number: int) -> bool:
+    async def privacy_refused(self, number: int) -> bool:
         """Whether an issue that the service shows to others was to be private: it isn't announced."""
         return number in await self.access.store.created_issues.refused_privacy()
 
@@ -165,8 +165,8 @@ class Publicity:
         """
         async with self.access.accounts.reading(owner) as session:
             visible = await self.issues.several(session, numbers)
-            hidden = await self.access.store.created_issues.refused_privacy()
-            exposures = [exposure_of(visible[n]) for n in numbers if n in visible and n not in hidden]
+            refused = await self.access.store.created_issues.refused_privacy()
+            exposures = [exposure_of(visible[n]) for n in numbers if n in visible and n not in refused]
             read = await asyncio.gather(*(self.read_or_hidden(session, each) for each in exposures))
         return [each for each in read if each.may_show()]
 

@@ -222,7 +222,7 @@ def created(
     first = paragraph(
         "Created ", rich_title(issue, wording), f" in {shortened(made.project.name, PROJECT_LENGTH)}."
     )
-    if made.exposed:
+    if made.privacy_refused:
         number = link(wording.url(issue.id), f"#{issue.id}")
         text = (
             f"{service} didn't make {number} private, so others can see it. "
@@ -246,7 +246,7 @@ def created(
         blocks.append(section(duplicate, button("Show issue", buttons.ShowIssue(issue=other.id))))
     blocks += [context(prose(note)) for note in notes]
 
-    if not (made.exposed or announced in (PostOutcome.YES, PostOutcome.NOWHERE)):
+    if not (made.privacy_refused or announced in (PostOutcome.YES, PostOutcome.NOWHERE)):
         private = "I didn't post this in the channel because the issue is private."
         blocks.append(context(prose(not_posted(announced) if announced else private)))
     edit = [] if wording.lacks(UPDATE_ISSUE) else [button("Edit", buttons.EditIssue(issue=issue.id))]
@@ -379,7 +379,7 @@ def exposing(carries: buttons.ShareIssue | buttons.FollowIssue, issue: Issue, *,
     text, verb = (SHARE, "Share") if isinstance(carries, buttons.ShareIssue) else (FOLLOW, "Follow")
     if public:
         return button(text, carries)
-    carries = carries.model_copy(update={"agreed": issue.project.id if issue.project else None})
+    carries = carries.model_copy(update={"agreed_project": issue.project.id if issue.project else None})
     warning = "Its project isn't public. Others here may not have permission to see it."
     return button(text, carries, confirm=confirm(f"{verb} this issue here?", warning, f"{verb} issue"))
 

@@ -53,13 +53,13 @@ class RelatedHandlers:
 
     async def share_pressed(self, press: ButtonPress[ShareInThread], reply: Reply) -> None:
         """*Share in thread*: post the issue there; ask first unless everyone can see it."""
-        number, agreed, job_id = press.button.issue, press.button.agreed, press.button.job
-        if agreed:
+        number, agreed_project, job_id = press.button.issue, press.button.agreed_project, press.button.job
+        if agreed_project:
             await reply.show(loading(views.SHARING))
         else:
             await reply.open(loading(views.SHARING))
         job = await self.jobs.message(reply, job_id)
-        exposure = await self.issues.share(reply.at(Destination.from_json(job.place)), number, agreed)
+        exposure = await self.issues.share(reply.at(Destination.from_json(job.place)), number, agreed_project)
         if exposure and exposure.issue:
             await reply.show(views.question(exposure.issue, reply.wording, job_id))
         else:

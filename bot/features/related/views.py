@@ -31,11 +31,11 @@ SHARING = "Share issue"
 
 
 class ShareInThread(Button):
-    """Posts an issue in the message's thread; `agreed` as in `ShareIssue`."""
+    """Posts an issue in the message's thread; `agreed_project` as in `ShareIssue`."""
 
     action = "related.share"
     issue: Number
-    agreed: Number | None = None
+    agreed_project: Number | None = None
     job: str
 
 
@@ -94,7 +94,7 @@ def question(issue: Issue, wording: Wording, job: str) -> JSON:
         "Others there may not have permission to see it."
     )
     project = issue.project.id if issue.project else None
-    confirmed = ShareInThread(issue=issue.id, agreed=project, job=job)
+    confirmed = ShareInThread(issue=issue.id, agreed_project=project, job=job)
     return forms.result(SHARING, [section(text), actions([button(SHARING, confirmed, style="primary")])])
 
 

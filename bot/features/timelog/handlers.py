@@ -299,28 +299,28 @@ class TimelogHandlers:
         if on.private:
             raise UserError("This issue is private, so its time can't be shared.")
         exposure = await self.publicity.now(reply.owner, on.exposure)
-        agreed = press.button.agreed
-        if exposure.asks(agreed):
+        agreed_project = press.button.agreed_project
+        if exposure.asks(agreed_project):
             await reply.privately(views.share_anyway(entry, on.project))
             return
 
         twice = f"share_time:{entry.id}:{reply.owner.team_id}:{reply.place.channel_id}"
         announced = await reply.announce_once(
-            twice, partial(self.post, reply, replace(entry, title=on.title), exposure, agreed)
+            twice, partial(self.post, reply, replace(entry, title=on.title), exposure, agreed_project)
         )
         if announced is not PostOutcome.YES:
             reason = NOT_ANNOUNCED[announced]
             raise UserError("{reason}.", reason=reason[0].upper() + reason[1:])
-        if agreed:
+        if agreed_project:
             await posting.dismiss(reply.slack, reply.place)
 
     async def post(
-        self, reply: Reply, spent: Spent, exposure: Exposure, agreed: int | None = None
+        self, reply: Reply, spent: Spent, exposure: Exposure, agreed_project: int | None = None
     ) -> PostOutcome:
-        """Post logged time where the user asked; `agreed` as in `ShareTime`."""
+        """Post logged time where the user asked; `agreed_project` as in `ShareTime`."""
         place = reply.place
         message = views.announced(spent, reply.wording, (await reply.profile()).name, place.thread_ts)
-        why_not_show = partial(self.publicity.why_not_show, reply.owner, exposure, agreed)
+        why_not_show = partial(self.publicity.why_not_show, reply.owner, exposure, agreed_project)
         announced, ts = await reply.post(message, why_not_show)
         posted = announced in (PostOutcome.YES, PostOutcome.UNCONFIRMED)
         if posted and place.channel_id and isinstance(spent, Entry):

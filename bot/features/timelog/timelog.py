@@ -99,12 +99,12 @@ class Loggable:
     project: DetailedProject
     activities: tuple[Ref, ...]
     usual: Ref | None = None
-    requested_private: bool = False  # whether the issue was created as private and the service ignored that
+    privacy_refused: bool = False  # whether the issue was to be private and the service ignored that
     read_at: float = field(default_factory=time.monotonic)
 
     @property
     def private(self) -> bool:
-        return self.requested_private or (self.issue is not None and self.issue.is_private)
+        return self.privacy_refused or (self.issue is not None and self.issue.is_private)
 
     @property
     def title(self) -> str:
@@ -230,8 +230,8 @@ class Timelog:
         usual = known[0] if len(known) == 1 else None
         if usual is None and draft.activity is None:
             usual = await self._last_used(session, project, known)
-        hidden = await self.access.store.created_issues.refused_privacy()
-        return Loggable(issue, project, known, usual, draft.issue in hidden)
+        privacy_refused = await self.access.store.created_issues.refused_privacy()
+        return Loggable(issue, project, known, usual, draft.issue in privacy_refused)
 
     async def _activity(self, session: Session, on: Loggable, typed: str | None) -> Ref | None:
         """The activity to log; None leaves it to the service."""

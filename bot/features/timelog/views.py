@@ -76,13 +76,13 @@ class LogTimeToday(LogTimeAnyway):
 
 
 class ShareTime(Button):
-    """Posts an entry in the channel; `agreed` is the project that isn't public which the user agrees to
-    show.
+    """Posts an entry in the channel; `agreed_project` is the project that isn't public which the user agrees
+    to show.
     """
 
     action = "time.share"
     entry: Number
-    agreed: Number | None = None
+    agreed_project: Number | None = None
 
 
 class EditTime(Button):
@@ -307,8 +307,8 @@ def stale_post(channel_id: str) -> str:
 def share_anyway(entry: Entry, project: KnownProject) -> Message:
     name = line(project.name)
     text = f"{name} isn't public, so people here may not have access to it. Share this time entry anyway?"
-    agreed = ShareTime(entry=entry.id, agreed=project.id)
-    return Message(text, (section(text), button_row("Share here", agreed)))
+    carried = ShareTime(entry=entry.id, agreed_project=project.id)
+    return Message(text, (section(text), button_row("Share here", carried)))
 
 
 def announced(spent: Spent, wording: Wording, name: str, thread: str | None) -> Message:
