@@ -21,9 +21,10 @@ from pydantic_settings import (
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
+from bot.slack_limits import COMMAND_NAME_LENGTH
+
 ENV = Path(".env")
 LONGEST_COMMAND = "/timelog"
-COMMAND_LIMIT = 32  # Slack's limit, including the slash
 PORTS = range(1, 65536)
 AnyText = TypeVar("AnyText", str, SecretStr)
 
@@ -119,16 +120,16 @@ def _database(value: str) -> str:
 
 def checked_prefix(value: str) -> str:
     """Return the prefix if Slack accepts every command name with it. Raises ValueError."""
-    room = COMMAND_LIMIT - len(LONGEST_COMMAND)
+    room = COMMAND_NAME_LENGTH - len(LONGEST_COMMAND)
     if re.fullmatch(rf"[a-z0-9_-]{{0,{room}}}", value):
         return value
     raise ValueError(f"Must be at most {room} lowercase letters, digits, hyphens, or underscores.")
 
 
 def _name(value: str) -> str:
-    if value.strip() and value.isprintable() and len(value) <= COMMAND_LIMIT:
+    if value.strip() and value.isprintable() and len(value) <= COMMAND_NAME_LENGTH:
         return value.strip()
-    raise ValueError(f"Must be one line of at most {COMMAND_LIMIT} characters.")
+    raise ValueError(f"Must be one line of at most {COMMAND_NAME_LENGTH} characters.")
 
 
 class Storage(BaseModel):

@@ -6,6 +6,8 @@ from difflib import get_close_matches
 from heapq import nsmallest
 from itertools import chain, islice
 
+from bot.slack_limits import OPTION_VALUE_LENGTH
+
 MAX_COMPARED, COMPARED_LENGTH = (
     40,
     60,
@@ -105,7 +107,6 @@ def series(names: Sequence[str], conjunction: str = "or") -> str:
     return f"{', '.join(names[:-1])}, {conjunction} {names[-1]}"
 
 
-OPTION_VALUE_LENGTH = 150  # the longest value that Slack takes (docs/slack.md, Sizes)
 _KEY = "option-key:"
 FINGERPRINT_LENGTH = 8  # characters: enough to notice that a value is another one
 

@@ -21,6 +21,7 @@ from bot.errors import Refused, ServiceError
 from bot.service.client import Client
 from bot.service.filters import IssueFilters, Sort
 from bot.service.models import CustomFieldValue, Issue, Ref, Version
+from bot.slack_limits import MAX_SELECT_OPTIONS
 from bot.spelling import option_value
 from bot.store.channels import Channel
 from bot.store.owner import Owner
@@ -50,8 +51,7 @@ LATEST_FIRST = (Sort("id", descending=True),)
 Required = Mapping[int | None, frozenset[int]]
 """IDs of required custom fields by tracker ID, with None for no tracker."""
 REQUIRED_TTL = 24 * 3600.0
-MAX_CHOICES, CHOICE_LENGTH = 100, 255
-"""The most values of a custom field, by the limit of Slack's selects, and the longest one."""
+CHOICE_LENGTH = 255  # the longest value of a custom field
 MIN_AVERAGE_USES = 2
 
 
@@ -358,7 +358,7 @@ def _custom_field(values: Sequence[CustomFieldValue]) -> CustomField:
     repeated = len(used) > 1 and used.total() >= MIN_AVERAGE_USES * len(used)
     # Numeric values belong to number fields, or are IDs of users, versions and so on.
     is_list = bool(used) and (multiple or repeated) and not all(value.isdecimal() for value in used)
-    return CustomField(values[-1].id, values[-1].name, tuple(used)[:MAX_CHOICES], multiple, is_list)
+    return CustomField(values[-1].id, values[-1].name, tuple(used)[:MAX_SELECT_OPTIONS], multiple, is_list)
 
 
 def _texts(value: str | tuple[str, ...] | None) -> tuple[str, ...]:

@@ -15,10 +15,10 @@ from bot.features.digests.buttons import DigestAction
 from bot.features.digests.plans import FILTERS, ORDER, PlanDraft
 from bot.features.digests.schedules import Schedule
 from bot.slack.language import values
+from bot.slack.language.doubts import reject_question
 from bot.slack.language.keys import reject_key
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, checked, understand
-from bot.slack.language.questions import reject_question
 from bot.slack.language.rows import shapes
 from bot.slack.language.tokens import UnclosedQuote, Word, words
 from bot.slack.language.values import Help

@@ -29,9 +29,10 @@ from bot.slack.outgoing.replies import DOUBLE_CLICK, Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message, rows, sentence
 from bot.slack.surfaces.buttons import ActionExpired
-from bot.slack.surfaces.forms import MAX_LISTED, FormResult, loading
+from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, FormSubmission, SlashCommand
 from bot.slack.workspaces.slack_errors import SLACK_FAILED
+from bot.slack_limits import MAX_SELECT_OPTIONS
 from bot.spelling import squashed
 from bot.store.digests import Digest
 from bot.store.notices import NOTICE
@@ -263,7 +264,7 @@ class DigestHandlers:
         try:
             planned = await self.digests.add(reply.owner, channel, draft)
         except ProjectNotChosen as error:
-            if len(error.projects) > MAX_LISTED:
+            if len(error.projects) > MAX_SELECT_OPTIONS:
                 raise
             form = await reply.save(OpenFilledForm(digest=typed))
             await reply.privately(views.which_project(draft.plan, error.projects, form))

@@ -20,7 +20,6 @@ from bot.service.models import Issue, Ref
 from bot.slack.outgoing.posting import delete_menu
 from bot.slack.surfaces.blocks import (
     FALLBACK_LENGTH,
-    SECTION_LENGTH,
     Block,
     Message,
     context,
@@ -32,6 +31,7 @@ from bot.slack.surfaces.blocks import (
 )
 from bot.slack.text.mrkdwn import bold, cut, line, link, moment
 from bot.slack.text.wording import Wording
+from bot.slack_limits import SECTION_LENGTH
 from bot.spelling import counted
 from bot.store.digests import Digest
 from bot.store.plans import DigestKind, Group, Plan
@@ -39,7 +39,7 @@ from bot.store.plans import DigestKind, Group, Plan
 NAME_LENGTH, ROW_SUBJECT_LENGTH, FACTS_LENGTH = 80, 150, 300
 MAX_ROWS = 40  # the most blocks for group names and rows
 ROWS_LENGTH = 11_000  # the most characters for them
-BLOCK_WEIGHT = 100  # what a block counts in addition to its text (see `blocks.MESSAGE_LENGTH`)
+BLOCK_WEIGHT = 100  # what a block counts in addition to its text (see `slack_limits.MESSAGE_LENGTH`)
 LATE_AFTER = timedelta(minutes=15)  # how late a digest has to be to say so
 BARS = "▁▂▃▄▅▆▇█"
 UNITS = {"daily": "day", "hourly": "hour", "weekly": "week"}

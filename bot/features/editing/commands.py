@@ -9,11 +9,11 @@ from bot.features.editing.edits import Edit, StatusTransition
 from bot.features.issues.field_inputs import OptionReader
 from bot.features.issues.fields import CHANGEABLE, DESCRIPTION, SUBJECT, Field, NotUnderstood
 from bot.slack.language import values
+from bot.slack.language.doubts import Question, is_question
 from bot.slack.language.durations import without_and
 from bot.slack.language.marks import END, Vocabulary, plain
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.phrases import NEGATIONS, OR
-from bot.slack.language.questions import Question, is_question
 from bot.slack.language.reading import change
 from bot.slack.language.tokens import Token, Word, as_typed, split_first_line
 from bot.slack.language.values import CommandContext

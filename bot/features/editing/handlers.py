@@ -29,9 +29,9 @@ from bot.features.parts import Parts
 from bot.features.reading import PARTS, read_with, vocabulary
 from bot.service.models import Ref
 from bot.slack.incoming.feature import Feature, Form
+from bot.slack.language.doubts import asks
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import Parsed
-from bot.slack.language.questions import asks
 from bot.slack.language.reading import needs
 from bot.slack.outgoing.replies import Reply, always
 from bot.slack.surfaces import forms

@@ -31,6 +31,7 @@ from bot.slack.surfaces.drafts import SavedDraft
 from bot.slack.surfaces.view import Metadata
 from bot.slack.text.mrkdwn import escape, line, link, prose
 from bot.slack.text.wording import Wording
+from bot.slack_limits import INPUT_LENGTH
 
 CALLBACK_ID = "issue.edit"
 CUSTOM_FIELDS = 30
@@ -184,7 +185,7 @@ def edit_form(
 
     for key, field in CHANGEABLE.items():
         refs = _choices(field, editable)
-        too_long = len(str(values[key])) > forms.INPUT_LENGTH
+        too_long = len(str(values[key])) > INPUT_LENGTH
         if field is DESCRIPTION:
             inputs.append(_description(str(values[key] or ""), wording.url(issue.id), wording.service))
             continue
@@ -198,7 +199,7 @@ def edit_form(
         known = catalog.custom_field(own.id)
         custom = replace(known, name=own.name or known.name, multiple=bool(own.multiple))
         value = given.get(own.id, own.value)
-        if len(", ".join(texts(own))) <= forms.INPUT_LENGTH:
+        if len(", ".join(texts(own))) <= INPUT_LENGTH:
             inputs.append(field_inputs.custom_input(custom, value, ""))
 
     field_inputs.focus(inputs, wrong[0] if wrong else None)
@@ -214,7 +215,7 @@ def edit_form(
 
 def _description(text: str, url: str, service: str) -> Block:
     """Return the stored description, or a hint if it's too long for Slack."""
-    if len(text) > forms.INPUT_LENGTH:
+    if len(text) > INPUT_LENGTH:
         return context(f"The description is too long to edit here. {link(url, f'Edit it in {service}')}")
     return forms.field(
         DESCRIPTION.name, DESCRIPTION.label, forms.text(DESCRIPTION.name, text, multiline=True)

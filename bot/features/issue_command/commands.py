@@ -12,7 +12,14 @@ from bot.features.issues.field_inputs import OptionReader
 from bot.features.issues.fields import FIELDS, SUBJECT, Draft, NotUnderstood
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.slack.language import values
-from bot.slack.language.doubts import is_several
+from bot.slack.language.doubts import (
+    Question,
+    asks,
+    is_question,
+    is_several,
+    reject_question,
+    without_question,
+)
 from bot.slack.language.durations import NUMBERS, WITH_UNIT
 from bot.slack.language.marks import Vocabulary, plain
 from bot.slack.language.objects import (
@@ -29,7 +36,6 @@ from bot.slack.language.objects import (
 )
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.phrases import QUESTION_WORDS
-from bot.slack.language.questions import Question, asks, is_question, reject_question, without_question
 from bot.slack.language.reading import is_search, subject
 from bot.slack.language.rows import CommandTable, shapes
 from bot.slack.language.tokens import as_typed, split_first_line, words

@@ -22,6 +22,7 @@ from bot.slack.surfaces.blocks import (
 )
 from bot.slack.text.mrkdwn import MAX_CONVERTED, bold, cut, day, line, link
 from bot.slack.text.wording import Wording
+from bot.slack_limits import MAX_SELECT_OPTIONS
 
 DESCRIPTION_LENGTH = 2500
 SUMMARY_LENGTH, SPARE_LENGTH = 300, 100
@@ -91,7 +92,7 @@ def card(
 
 def _status(issue: Issue, wording: Wording) -> list[Block]:
     """The select of the statuses that the user may set, if the service tells any beside the current one."""
-    statuses, current = issue.allowed_statuses[: forms.MAX_LISTED], issue.status.id if issue.status else 0
+    statuses, current = issue.allowed_statuses[:MAX_SELECT_OPTIONS], issue.status.id if issue.status else 0
     if wording.lacks(UPDATE_ISSUE) or not any(status.id != current for status in statuses):
         return []
     values = {status.id: SetStatus(issue=issue.id, status=status.id).pack() for status in statuses}

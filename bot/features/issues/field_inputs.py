@@ -17,6 +17,7 @@ from bot.slack.language.options import CUSTOM_FIELD, Parsed, option_key
 from bot.slack.language.values import CommandContext
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Block, Element, option, text_option
+from bot.slack_limits import MAX_SELECT_OPTIONS
 from bot.spelling import is_hashed_value, option_value
 
 MAX_EXAMPLES = 4  # how many values a custom field gives as examples
@@ -115,7 +116,7 @@ def custom_values(custom: CustomField, typed: str) -> list[JSON]:
     matches = [value for value in custom.values if typed.casefold() in value.casefold()]
     if typed and typed == option_value(typed) and custom.known(typed) not in matches:
         matches.append(typed)
-    return [text_option(value) for value in matches[: forms.MAX_LISTED]]
+    return [text_option(value) for value in matches[:MAX_SELECT_OPTIONS]]
 
 
 def names_in(view: JSON) -> frozenset[str]:

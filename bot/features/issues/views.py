@@ -14,7 +14,6 @@ from bot.features.issues.issues import ASSIGNEE, Names, ServiceChange
 from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Change, Issue, Journal, Ref
 from bot.slack.outgoing.outcomes import PostOutcome, not_posted
-from bot.slack.outgoing.posting import MAX_MENU_OPTIONS
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
     JSON,
@@ -38,6 +37,7 @@ from bot.slack.surfaces.blocks import (
 from bot.slack.surfaces.buttons import Button
 from bot.slack.text.mrkdwn import cut, day, escape, line, link, literal, prefixed, prose, stripped
 from bot.slack.text.wording import Wording
+from bot.slack_limits import MAX_MENU_OPTIONS
 
 NOTHING: Mapping[str, int] = {}
 PROJECT_LENGTH, ROW_LENGTH, QUOTE_LENGTH = 200, 600, 300

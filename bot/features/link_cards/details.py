@@ -15,6 +15,7 @@ from bot.features.issues.issues import Issues, assigned_to
 from bot.service.client import UPDATE_ISSUE
 from bot.service.conventions import ADDS_NOTES, EDITS_ISSUES, EDITS_OWN_ISSUES, IssueDetailInclude
 from bot.service.models import Issue, Journal, Ref
+from bot.slack_limits import MAX_SELECT_OPTIONS
 from bot.store.owner import Owner
 
 EDITABLE = {
@@ -24,7 +25,6 @@ EDITABLE = {
     "due_date": FIELDS["due"],
 }
 """The fields that can be edited in the details, by Slack's names."""
-MAX_CHOICES = 100  # as many as a select takes (docs/slack.md, Sizes)
 DETAILS: tuple[IssueDetailInclude, ...] = ("journals", "allowed_statuses")
 
 
@@ -98,7 +98,6 @@ class LinkDetails:
 
 def _with(current: Ref | None, choices: tuple[Ref, ...]) -> tuple[Ref, ...]:
     """The choices with the one that the issue has, as many as a select takes."""
-    unlisted = (
-        (current,) if current and current.id not in {ref.id for ref in choices[: MAX_CHOICES - 1]} else ()
-    )
-    return (*unlisted, *choices)[:MAX_CHOICES]
+    listed = {ref.id for ref in choices[: MAX_SELECT_OPTIONS - 1]}
+    unlisted = (current,) if current and current.id not in listed else ()
+    return (*unlisted, *choices)[:MAX_SELECT_OPTIONS]

@@ -9,13 +9,12 @@ from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.conventions import issue_number as linked_issue
 from bot.slack.language import values
 from bot.slack.language.dates import Today
-from bot.slack.language.doubts import is_doubtful
+from bot.slack.language.doubts import asks, is_doubtful
 from bot.slack.language.durations import DURATION, LONG
 from bot.slack.language.marks import URGENT, Vocabulary
 from bot.slack.language.objects import ARTICLES, CHANGE, EACH, GENERAL, HIDDEN, NEW_ISSUE, THOSE, is_subject
 from bot.slack.language.options import Parsed, is_filter
 from bot.slack.language.phrases import QUESTION_WORDS
-from bot.slack.language.questions import asks
 from bot.slack.language.reading import is_search
 from bot.slack.language.rows import CommandTable, shapes, without_greeting
 from bot.slack.language.search_text import topic

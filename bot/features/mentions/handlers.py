@@ -32,10 +32,10 @@ from bot.features.parts import Parts
 from bot.features.reading import is_search_phrase
 from bot.features.related.views import CreateFromMessage
 from bot.slack.incoming.feature import Feature
+from bot.slack.language.doubts import asks
 from bot.slack.language.keys import reject_key
 from bot.slack.language.objects import opened
 from bot.slack.language.phrases import SELF
-from bot.slack.language.questions import asks
 from bot.slack.language.tokens import UnclosedQuote, words
 from bot.slack.outgoing.messages import names_of
 from bot.slack.outgoing.replies import Reply

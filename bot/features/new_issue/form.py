@@ -14,7 +14,7 @@ from bot.features.templates.views import ChooseTemplate
 from bot.service.conventions import SUBJECT_LENGTH
 from bot.service.models import Issue, Ref
 from bot.slack.surfaces import forms
-from bot.slack.surfaces.blocks import JSON, Block, actions, button, context, option, section, shortened
+from bot.slack.surfaces.blocks import JSON, Block, actions, button, context, option, section
 from bot.slack.surfaces.view import Metadata
 from bot.slack.text.mrkdwn import line, prose
 from bot.slack.text.wording import Wording
@@ -90,7 +90,7 @@ def create_form(
     """
     warning = state.warning
     blocks: list[Block] = [section(f":warning: {prose(warning)}", block_id=forms.BANNER)] if warning else []
-    chosen = option(shortened(project.name, 75), str(project.id)) if project else None
+    chosen = option(project.name, str(project.id)) if project else None
     project_select = forms.searched(ChooseProject.action, chosen, "Search projects")
     subject = forms.text(TypeSubject.action, draft.subject, most=SUBJECT_LENGTH, on_keystroke=True)
     formatted = forms.formatted_text(DESCRIPTION.name, description)

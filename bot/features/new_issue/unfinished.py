@@ -21,6 +21,7 @@ from bot.slack.surfaces.blocks import JSON, Block, actions, button, section, sho
 from bot.slack.surfaces.interaction import form_claim
 from bot.slack.surfaces.view import View
 from bot.slack.text.mrkdwn import line
+from bot.slack_limits import MAX_VIEW_BLOCKS
 from bot.store.owner import Owner
 from bot.store.saved_input import LIFETIME
 
@@ -148,7 +149,7 @@ def with_offer(view: JSON, offered: list[Block]) -> JSON:
     """Return the form with these blocks at the top, below its errors, instead of its own offer."""
     blocks = [block for block in view["blocks"] if block.get("block_id") not in (OFFER, CHOICES)]
     at = sum(block.get("block_id") == forms.BANNER for block in blocks[:1])
-    return view | {"blocks": [*blocks[:at], *offered, *blocks[at:]][: forms.MAX_LISTED]}
+    return view | {"blocks": [*blocks[:at], *offered, *blocks[at:]][:MAX_VIEW_BLOCKS]}
 
 
 def offer_in(view: JSON) -> list[Block]:

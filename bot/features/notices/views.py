@@ -23,7 +23,6 @@ from bot.slack.surfaces.blocks import (
     filled,
     link_button,
     option,
-    plain,
     section,
 )
 from bot.slack.surfaces.buttons import Button, Number
@@ -136,7 +135,7 @@ def settings(
 def switches(on: Collection[Topic], wording: Wording) -> Block:
     """The checkboxes, also on the Home tab."""
     boxes = {
-        topic: option(text, topic) | {"description": plain(more.format(service=wording.service), 75)}
+        topic: option(text, topic, description=more.format(service=wording.service))
         for topic, (text, more) in CHOICES.items()
     }
     checked = [box for topic, box in boxes.items() if topic in on]

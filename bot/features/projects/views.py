@@ -24,6 +24,7 @@ from bot.slack.surfaces.blocks import (
 from bot.slack.surfaces.buttons import Button, Number
 from bot.slack.text.mrkdwn import bold, code, cut, line, link, prose
 from bot.slack.text.wording import Wording
+from bot.slack_limits import MAX_SELECT_OPTIONS
 from bot.store.channels import Channel
 
 MAX_PROJECTS = 40
@@ -113,7 +114,7 @@ def default_cleared(channel: Channel) -> Message:
 
 def _choice(projects: Sequence[KnownProject | Ref], action: type[MakeDefault | ShowProject]) -> Element:
     """A select that acts on the chosen project like a button."""
-    options = [(action(project=one.id).pack(), one.name) for one in projects[: forms.MAX_LISTED]]
+    options = [(action(project=one.id).pack(), one.name) for one in projects[:MAX_SELECT_OPTIONS]]
     return forms.choice(action.action, options, None, "Choose a project")
 
 

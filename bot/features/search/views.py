@@ -31,14 +31,15 @@ from bot.slack.surfaces.blocks import (
     rows,
     section,
 )
-from bot.slack.surfaces.buttons import BUTTON_VALUE_LENGTH, ActionExpired, Button, Number
+from bot.slack.surfaces.buttons import ActionExpired, Button, Number
 from bot.slack.text.mrkdwn import cut, day, line
 from bot.slack.text.wording import Wording
-from bot.spelling import OPTION_VALUE_LENGTH, series
+from bot.slack_limits import BUTTON_VALUE_LENGTH, OPTION_VALUE_LENGTH, PLACEHOLDER_LENGTH
+from bot.spelling import series
 
 DESCRIPTION_LENGTH = 1000
 MAX_TRAIL = 50  # how many earlier offsets a page button carries. Its value is limited to 2,000 characters.
-PLACEHOLDER_LENGTH, MAX_NAMES, WORDS_LENGTH = 150, 10, 50
+MAX_NAMES, WORDS_LENGTH = 10, 50
 FIELD_NAME_LENGTH, MAX_PROJECTS = 30, 4
 INPUT_LENGTH = 200
 STATUSES = (("open", "Open"), ("closed", "Closed"), ("any", "Any"))

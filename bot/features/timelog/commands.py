@@ -9,12 +9,11 @@ from datetime import date
 from bot.errors import Offer, UnknownWord, UserError
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.slack.language import dates, reading, values
-from bot.slack.language.doubts import PAST, is_doubtful, is_told
+from bot.slack.language.doubts import PAST, Question, is_doubtful, is_question, is_told
 from bot.slack.language.durations import DURATION, LONG, WITH_UNIT, hours
 from bot.slack.language.marks import CALENDAR, MAX_NAME_WORDS, Vocabulary, plain
 from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrases import AND, NEGATIONS
-from bot.slack.language.questions import Question, is_question
 from bot.slack.language.reading import DASHES
 from bot.slack.language.rows import CommandTable, shapes
 from bot.slack.language.tokens import Atom, Token, Word, as_typed

@@ -44,6 +44,7 @@ from bot.slack.surfaces.blocks import Message, plain
 from bot.slack.surfaces.forms import FormResult, loading
 from bot.slack.surfaces.interaction import ButtonPress, Destination, FormSubmission, Shortcut, SlashCommand
 from bot.slack.text.mrkdwn import prose
+from bot.slack_limits import VIEW_BUTTON_LENGTH
 from bot.store.activity import Entry, Spent
 from bot.store.plans import EntryPost
 
@@ -444,5 +445,5 @@ async def _asked_again(
     """The form again with a question; submitting it once more confirms the long day."""
     question = f"{views.adds_up(long, await reply.today())} Is that right?"
     agreed = metadata.model_copy(update={"agreed": long.minutes})
-    view = form.view.json | {"submit": plain("Log anyway", 24)}
+    view = form.view.json | {"submit": plain("Log anyway", VIEW_BUTTON_LENGTH)}
     return FormResult.again(view, question, agreed.dump())

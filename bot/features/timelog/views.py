@@ -37,6 +37,7 @@ from bot.slack.surfaces.drafts import FormExpired, SavedDraft
 from bot.slack.surfaces.view import Metadata
 from bot.slack.text.mrkdwn import bold, day, escape, line, link, prose
 from bot.slack.text.wording import Wording
+from bot.slack_limits import MAX_SELECT_OPTIONS
 from bot.store.activity import Entry, Spent
 
 NAME_LENGTH, TITLE_LENGTH = 60, 150
@@ -189,7 +190,7 @@ def _fields(
         forms.field("comment", "Comment", comment),
     ]
     if activities:
-        choices = [(str(ref.id), ref.name) for ref in activities[: forms.MAX_LISTED]]
+        choices = [(str(ref.id), ref.name) for ref in activities[:MAX_SELECT_OPTIONS]]
         select = forms.choice("activity", choices, str(chosen), "Choose an activity")
         name, hint = f"activity:{project_id}", "Required. I'll remember your choice."
         blocks.insert(1, forms.field(name, "Activity", select, optional=False, hint=hint))

@@ -6,9 +6,9 @@ from enum import Enum
 from bot.access.people import Who
 from bot.errors import UserError
 from bot.service.conventions import KEY
+from bot.slack.language.doubts import reject_question
 from bot.slack.language.keys import LINK, key_typed
 from bot.slack.language.options import Parsed
-from bot.slack.language.questions import reject_question
 from bot.slack.language.rows import CommandTable, shapes
 from bot.slack.language.tokens import SlackUser, words
 from bot.slack.language.values import issue_number, person, unknown_word

@@ -50,6 +50,7 @@ from bot.slack.surfaces.interaction import (
 from bot.slack.text.mrkdwn import escape
 from bot.slack.workspaces.tokens import NOT_INSTALLED_MESSAGE, Workspaces
 from bot.slack.workspaces.web_client import for_team
+from bot.slack_limits import MAX_SELECT_OPTIONS
 from bot.store.claims import Claim, State
 from bot.store.store import Store
 from bot.tasks import Tasks, cancel
@@ -156,7 +157,7 @@ class Dispatch(AsyncMiddleware):
                 return BoltResponse(status=200, body=await reply.acknowledgement.body(self.delays.form) or "")
             case OptionsRequest():
                 options = await self.in_flight.start(self._options(interaction, reply, handler))
-                return BoltResponse(status=200, body={"options": options[: forms.MAX_LISTED]})
+                return BoltResponse(status=200, body={"options": options[:MAX_SELECT_OPTIONS]})
             case UserMessage(owner=owner):
                 turn = self.turns.turn(owner, self.delays.turn)
                 self._start(self._run(interaction, reply, handler, turn), delivery)

@@ -9,6 +9,7 @@ from typing import get_args
 
 from bot.errors import UserError
 from bot.slack.language.dates import Today
+from bot.slack.language.doubts import is_question
 from bot.slack.language.marks import CALENDAR, END, MAX_NAME_WORDS, MAX_WORDS, NAMED, Marks, Vocabulary, plain
 from bot.slack.language.options import NoValue, Parsed
 from bot.slack.language.phrases import (
@@ -27,7 +28,6 @@ from bot.slack.language.phrases import (
     VERBS,
     Where,
 )
-from bot.slack.language.questions import is_question
 from bot.slack.language.tokens import Atom, Token, Word
 from bot.spelling import GOVERNING
 

@@ -14,10 +14,11 @@ from bot.service.conventions import issue_number as linked_issue
 from bot.slack.language.options import CUSTOM_FIELD, Parsed
 from bot.slack.language.phrases import AND, SELF
 from bot.slack.language.tokens import Atom, Token, Word
+from bot.slack_limits import MAX_SELECT_OPTIONS
 from bot.spelling import word_meant
 from bot.store.owner import Owner
 
-MAX_VALUES = 100  # how many values a list takes: as many as a form's select shows
+MAX_VALUES = MAX_SELECT_OPTIONS  # how many values a list takes
 _NUMBER = re.compile(
     r"https?://\S*/issues/([0-9]{1,12})(?:[?#/]\S*|[:,])?|#?([0-9]{1,12})(?:[:,]|[?!\uff1f]+)?"
 )

@@ -13,11 +13,12 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.slack.outgoing.conversations import conversation
 from bot.slack.outgoing.posting import permalink
 from bot.slack.outgoing.replies import Reply
-from bot.slack.surfaces import forms, rich_input
+from bot.slack.surfaces import rich_input
 from bot.slack.surfaces.blocks import JSON, shortened
 from bot.slack.text import message_text
 from bot.slack.text.to_service import FORMATS, to_plain, translate
 from bot.slack.workspaces.slack_errors import SLACK_FAILED, retry_after
+from bot.slack_limits import INPUT_LENGTH
 
 MAX_MENTIONS = 10
 MESSAGES_ON_PAGE, MAX_MESSAGES = 200, 500  # of a thread
@@ -75,7 +76,7 @@ async def quoted_message(reply: Reply, message: JSON) -> QuotedMessage:
         source = to.link(link, source)
 
     whole = await asyncio.to_thread(translate, text, name, to)
-    body = shortened(whole, forms.INPUT_LENGTH - len(source) - len(SHORTENED) - 4)
+    body = shortened(whole, INPUT_LENGTH - len(source) - len(SHORTENED) - 4)
     if body != whole:
         source = f"{source}{SHORTENED}"
     plain = await asyncio.to_thread(to_plain, text, name)

@@ -51,13 +51,13 @@ from bot.slack.workspaces.slack_errors import (
     retry_after,
     why,
 )
+from bot.slack_limits import MAX_MENU_OPTIONS
 from bot.store.owner import Owner
 
 log = structlog.get_logger(__name__)
 
 RESPONSE_ORIGINS = frozenset({"https://hooks.slack.com", "https://hooks.slack-gov.com"})
 RESPONSE_URL_SECONDS = 10
-MAX_MENU_OPTIONS = 5
 LOOK_BACK = 100  # how many seconds and messages back an answer is looked for that Slack didn't confirm
 LONGEST_ANSWER_WAIT = 30.0  # the most seconds of a rate limit that an answer waits on its last way
 

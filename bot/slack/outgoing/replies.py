@@ -16,7 +16,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import BotError, InProgress, KeyInRequest, Offer, UserError
 from bot.service.models import Issue
-from bot.slack.language.questions import Question, without_question
+from bot.slack.language.doubts import Question, without_question
 from bot.slack.language.tokens import corrected
 from bot.slack.language.values import CommandContext, NoZone
 from bot.slack.outgoing import posting

@@ -1,4 +1,4 @@
-"""Builds Block Kit: every text escaped or plain, every length within Slack's limits (docs/slack.md, Sizes).
+"""Builds Block Kit: every text escaped or plain, every length within Slack's limits (`slack_limits.py`).
 
 Views are pure functions from values to a `Message` or a view's dict.
 """
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+from bot import slack_limits as limits
 from bot.slack.surfaces.buttons import MENU, Button, OpenPage
 from bot.slack.text.mrkdwn import bold, clean, cut, is_web, own, prose, without_keys
 from bot.spelling import option_value
@@ -18,13 +19,8 @@ Element = JSON
 """Plain dictionaries: validation in slack_sdk's models takes a quarter of the time of `/issues`, and this
 module already guarantees what they check. https://docs.slack.dev/reference/block-kit
 """
-SECTION_LENGTH, FIELD_LENGTH, FALLBACK_LENGTH = 3000, 2000, 3900
-OPTION_LENGTH, OPTION_END_LENGTH = 75, 25
+FALLBACK_LENGTH, SHORTEST_SECTION, OPTION_END_LENGTH = 3900, 50, 25
 RICH_TEXT_LENGTH, RICH_LABEL_LENGTH = 3000, 300
-MESSAGE_LENGTH, SHORTEST_SECTION = 13_000, 50
-"""The limit for all texts in a message. Slack doesn't document it, but refuses messages from about 13,200
-characters with `msg_blocks_too_long` (slackapi/bolt-js issues 2509 and 2867).
-"""
 
 
 @dataclass(frozen=True)
@@ -39,8 +35,8 @@ class Message:
 
         The longest texts are cut until the message fits.
         """
-        blocks, most = list(self.blocks), SECTION_LENGTH
-        while text_length(blocks) > MESSAGE_LENGTH and most > SHORTEST_SECTION:
+        blocks, most = list(self.blocks), limits.SECTION_LENGTH
+        while text_length(blocks) > limits.MESSAGE_LENGTH and most > SHORTEST_SECTION:
             most //= 2
             blocks = [_shorter(block, most) for block in blocks]
         return {
@@ -86,28 +82,28 @@ def shortened(text: str, limit: int) -> str:
 
 def section(mrkdwn: str, accessory: Element | None = None, block_id: str | None = None) -> Block:
     """A paragraph; `mrkdwn` must be escaped."""
-    return filled(
-        {"type": "section", "text": _text(mrkdwn, SECTION_LENGTH)}, accessory=accessory, block_id=block_id
-    )
+    paragraph = {"type": "section", "text": _text(mrkdwn, limits.SECTION_LENGTH)}
+    return filled(paragraph, accessory=accessory, block_id=block_id)
 
 
 def fields(pairs: Iterable[tuple[str, str]]) -> list[Block]:
     """Pairs of a label (plain) and a value (escaped mrkdwn) in two columns, ten to a block."""
     cells = [_text(f"{bold(label)}\n{value}") for label, value in pairs]
-    return [{"type": "section", "fields": cells[i : i + 10]} for i in range(0, len(cells), 10)]
+    starts = range(0, len(cells), limits.MAX_SECTION_FIELDS)
+    return [{"type": "section", "fields": cells[n : n + limits.MAX_SECTION_FIELDS]} for n in starts]
 
 
 def context(*mrkdwn: str) -> Block:
     """A line of small print; `mrkdwn` must be escaped."""
-    return {"type": "context", "elements": [_text(text) for text in mrkdwn[:10]]}
+    return {"type": "context", "elements": [_text(text) for text in mrkdwn[: limits.MAX_CONTEXT_ELEMENTS]]}
 
 
-def _text(mrkdwn: str, most: int = FIELD_LENGTH) -> JSON:
+def _text(mrkdwn: str, most: int = limits.FIELD_LENGTH) -> JSON:
     return {"type": "mrkdwn", "text": cut(own(mrkdwn), most), "verbatim": True}
 
 
 def header(text: str) -> Block:
-    return {"type": "header", "text": plain(text, 150)}
+    return {"type": "header", "text": plain(text, limits.HEADER_LENGTH)}
 
 
 def divider() -> Block:
@@ -127,7 +123,7 @@ def button(
     confirm: JSON | None = None,
 ) -> Element:
     """A button; Slack sends back what it carries when a user chooses it."""
-    named = {"type": "button", "text": plain(text, 75), "action_id": carries.action}
+    named = {"type": "button", "text": plain(text, limits.BUTTON_LENGTH), "action_id": carries.action}
     return filled(named, value=carries.pack() or None, url=url, style=style, confirm=confirm)
 
 
@@ -160,23 +156,25 @@ def button_row(text: str, carries: Button) -> Block:
 def confirm(title: str, text: str, yes: str, *, style: str | None = None) -> JSON:
     """A confirmation dialog for a button; the style `danger` makes its `yes` red."""
     asked = {
-        "title": plain(title, 100),
-        "text": plain(text, 300),
-        "confirm": plain(yes, 30),
-        "deny": plain("Cancel", 30),
+        "title": plain(title, limits.CONFIRM_TITLE_LENGTH),
+        "text": plain(text, limits.CONFIRM_LENGTH),
+        "confirm": plain(yes, limits.CONFIRM_BUTTON_LENGTH),
+        "deny": plain("Cancel", limits.CONFIRM_BUTTON_LENGTH),
     }
     return filled(asked, style=style)
 
 
-def option(text: str, value: str, url: str | None = None) -> JSON:
+def option(text: str, value: str, url: str | None = None, description: str | None = None) -> JSON:
     """A choice in a menu or select, by a key if it is long; in an overflow menu, `url` makes it a link."""
-    return filled({"text": plain(text, OPTION_LENGTH), "value": option_value(value)}, url=url)
+    more = plain(description, limits.OPTION_DESCRIPTION_LENGTH) if description else None
+    named = {"text": plain(text, limits.OPTION_LENGTH), "value": option_value(value)}
+    return filled(named, url=url, description=more)
 
 
 def text_option(value: str) -> JSON:
     """A choice of a text; a long one is cut in its middle, because long values often begin alike."""
-    cut = f"{value[: OPTION_LENGTH - OPTION_END_LENGTH - 1]}…{value[-OPTION_END_LENGTH:]}"
-    return option(cut if len(value) > OPTION_LENGTH else value, value)
+    cut = f"{value[: limits.OPTION_LENGTH - OPTION_END_LENGTH - 1]}…{value[-OPTION_END_LENGTH:]}"
+    return option(cut if len(value) > limits.OPTION_LENGTH else value, value)
 
 
 def menu(options: Sequence[JSON], *, confirm: JSON | None = None) -> Element:

@@ -14,13 +14,9 @@ from typing import Annotated, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.errors import UserError
-from bot.spelling import OPTION_VALUE_LENGTH
+from bot.slack_limits import BUTTON_VALUE_LENGTH, OPTION_VALUE_LENGTH
 
 MENU = "menu"  # the action ID of every overflow menu; an option's value names the action
-BUTTON_VALUE_LENGTH = 2000
-"""https://docs.slack.dev/reference/block-kit/block-elements/button-element and
-https://docs.slack.dev/reference/block-kit/composition-objects/option-object
-"""
 Number = Annotated[int, Field(ge=0, lt=10**12)]
 
 

@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal, TypeVar
 
+from bot import slack_limits as limits
 from bot.errors import BotError, Refused, WrongField
 from bot.slack.surfaces.blocks import JSON, Block, Element, Message, filled, option, plain, section, shortened
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.text.mrkdwn import prose, spoken
 from bot.spelling import fingerprint
 
-MAX_LISTED = 100
-MAX_BOXES = 10
-INPUT_LENGTH = 3000
 T = TypeVar("T")
 SelectOption = tuple[str, str]  # a choice: its value and its text
 
@@ -75,8 +73,9 @@ def form(
     metadata: str = "",
 ) -> JSON:
     view: JSON = {"type": "modal", "callback_id": callback_id, "private_metadata": metadata}
-    view |= {"title": plain(title, 24), "close": plain(close, 24), "blocks": list(blocks[:MAX_LISTED])}
-    return filled(view, submit=plain(submit, 24) if submit else None)
+    kept, most = list(blocks[: limits.MAX_VIEW_BLOCKS]), limits.VIEW_BUTTON_LENGTH
+    view |= {"title": plain(title, limits.VIEW_TITLE_LENGTH), "close": plain(close, most), "blocks": kept}
+    return filled(view, submit=plain(submit, most) if submit else None)
 
 
 def notice(title: str, mrkdwn: str) -> JSON:
@@ -101,9 +100,9 @@ def field(
     hint: str | None = None,
     dispatch: bool = False,
 ) -> Block:
-    named: JSON = {"type": "input", "block_id": name, "label": plain(label, 2000), "element": element}
-    answered = {"optional": optional, "dispatch_action": dispatch}
-    return filled(named | answered, hint=plain(hint, 2000) if hint else None)
+    named: JSON = {"type": "input", "block_id": name, "optional": optional, "dispatch_action": dispatch}
+    named |= {"label": plain(label, limits.LABEL_LENGTH), "element": element}
+    return filled(named, hint=plain(hint, limits.HINT_LENGTH) if hint else None)
 
 
 def text(
@@ -118,8 +117,8 @@ def text(
     """A text input. With `on_keystroke`, in a field that dispatches, Slack reports every keystroke."""
     return filled(
         {"type": "plain_text_input", "action_id": action_id, "multiline": multiline},
-        initial_value=shortened(initial, most or INPUT_LENGTH) if initial else None,
-        placeholder=plain(placeholder, 150) if placeholder else None,
+        initial_value=shortened(initial, most or limits.INPUT_LENGTH) if initial else None,
+        placeholder=_placeholder(placeholder) if placeholder else None,
         max_length=most,
         dispatch_action_config={"trigger_actions_on": ["on_character_entered"]} if on_keystroke else None,
     )
@@ -130,7 +129,7 @@ def formatted_text(action_id: str, initial: JSON | None = None, *, placeholder: 
     return filled(
         {"type": "rich_text_input", "action_id": action_id},
         initial_value=initial,
-        placeholder=plain(placeholder, 150) if placeholder else None,
+        placeholder=_placeholder(placeholder) if placeholder else None,
     )
 
 
@@ -151,20 +150,20 @@ def checkbox(action_id: str, label: str, *, checked: bool) -> Element:
 
 
 def boxes(action_id: str, known: Sequence[SelectOption], placeholder: str) -> Element:
-    """Checkboxes, all checked; a multi-select if there are too many (docs/slack.md, Sizes)."""
-    if len(known) > MAX_BOXES:
+    """Checkboxes, all checked; a multi-select if there are too many."""
+    if len(known) > limits.MAX_CHECKBOXES:
         return choices(action_id, known, [value for value, _ in known], placeholder)
     options = [option(name, value) for value, name in known]
     return {"type": "checkboxes", "action_id": action_id, "options": options, "initial_options": options}
 
 
 def choice(action_id: str, known: Sequence[SelectOption], chosen: str | None, placeholder: str) -> Element:
-    """A select with all choices, or searched as the user types if they don't fit (docs/slack.md, Sizes)."""
+    """A select with all choices, or searched as the user types if they don't fit."""
     options = [option(name, value) for value, name in known]
     initial = next((one for one in options if one["value"] == chosen), None)
-    if 0 < len(options) <= MAX_LISTED:
+    if 0 < len(options) <= limits.MAX_SELECT_OPTIONS:
         select = {"type": "static_select", "action_id": action_id, "options": options}
-        return filled(select, initial_option=initial, placeholder=plain(placeholder, 150))
+        return filled(select, initial_option=initial, placeholder=_placeholder(placeholder))
     return searched(action_id, initial, placeholder)
 
 
@@ -173,28 +172,32 @@ def choices(
 ) -> Element:
     options = [option(name, value) for value, name in known]
     initial = [one for one in options if one["value"] in chosen]
-    if 0 < len(options) <= MAX_LISTED:
+    if 0 < len(options) <= limits.MAX_SELECT_OPTIONS:
         select = {"type": "multi_static_select", "action_id": action_id, "options": options}
-        return filled(select, initial_options=initial or None, placeholder=plain(placeholder, 150))
+        return filled(select, initial_options=initial or None, placeholder=_placeholder(placeholder))
     return several_searched(action_id, initial, placeholder)
+
+
+def _placeholder(text: str) -> JSON:
+    return plain(text, limits.PLACEHOLDER_LENGTH)
 
 
 def searched(action_id: str, initial: JSON | None, placeholder: str, least: int = 0) -> Element:
     """A select whose options load as the user types."""
     select = {"type": "external_select", "action_id": action_id, "min_query_length": least}
-    return filled(select, initial_option=initial, placeholder=plain(placeholder, 150))
+    return filled(select, initial_option=initial, placeholder=_placeholder(placeholder))
 
 
 def several_searched(action_id: str, initial: Sequence[JSON], placeholder: str) -> Element:
     select = {"type": "multi_external_select", "action_id": action_id, "min_query_length": 0}
-    return filled(select, initial_options=list(initial) or None, placeholder=plain(placeholder, 150))
+    return filled(select, initial_options=list(initial) or None, placeholder=_placeholder(placeholder))
 
 
 def conversation(action_id: str, initial: str | None, placeholder: str) -> Element:
     """A select of the user's conversations, without externally shared ones."""
     filters = {"exclude_external_shared_channels": True}
     select = {"type": "conversations_select", "action_id": action_id, "filter": filters}
-    return filled(select, initial_conversation=initial, placeholder=plain(placeholder, 150))
+    return filled(select, initial_conversation=initial, placeholder=_placeholder(placeholder))
 
 
 def number_in(value: object) -> int:
@@ -314,9 +317,8 @@ def _mark(value: object) -> str:
 def warned(view: JSON, warning: str) -> JSON:
     """The view with a warning (plain text) at the top."""
     banner = section(f":warning: {prose(warning)}", block_id=BANNER)
-    return view | {
-        "blocks": [banner, *(b for b in view["blocks"] if b.get("block_id") != BANNER)][:MAX_LISTED]
-    }
+    others = (b for b in view["blocks"] if b.get("block_id") != BANNER)
+    return view | {"blocks": [banner, *others][: limits.MAX_VIEW_BLOCKS]}
 
 
 def warns(view: JSON, warning: str) -> bool:
@@ -346,7 +348,7 @@ def redefined(view: JSON, blocks: Sequence[JSON], metadata: str | None = None) -
         if view.get(k)
     }
     return kept | {
-        "blocks": list(blocks[:MAX_LISTED]),
+        "blocks": list(blocks[: limits.MAX_VIEW_BLOCKS]),
         "private_metadata": view.get("private_metadata", "") if metadata is None else metadata,
     }
 

@@ -15,8 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.buttons import ActionExpired
-
-METADATA_LENGTH = 3000  # https://docs.slack.dev/reference/views/modal-views
+from bot.slack_limits import METADATA_LENGTH
 
 
 @dataclass(frozen=True)
