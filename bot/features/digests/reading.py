@@ -104,16 +104,16 @@ class DigestReader:
         contents: dict[int, Content | Pause] = {}
         listing: list[Digest] = []
         read_at = time.monotonic()
-        states = await self._states({digest.plan.project_id for digest in digests if not digest.personal})
+        projects = await self._projects({digest.plan.project_id for digest in digests if not digest.personal})
         for digest in digests:
             if digest.personal:
                 contents[digest.id] = await self._personal(digest)
                 continue
-            state = _postable(digest, states[digest.plan.project_id])
-            if isinstance(state, Pause):
-                contents[digest.id] = state
+            project = _postable(digest, projects[digest.plan.project_id])
+            if isinstance(project, Pause):
+                contents[digest.id] = project
             else:
-                listing.append(replace(digest, plan=replace(digest.plan, project=state.name)))
+                listing.append(replace(digest, plan=replace(digest.plan, project=project.name)))
 
         shared = await self._shared_rows(listing)
         for digest in listing:
@@ -122,6 +122,25 @@ class DigestReader:
                 content = replace(content, read_at=read_at)
             contents[digest.id] = content
         return contents
+
+    async def _personal(self, digest: Digest) -> Content:
+        mine, more = await self._first_rows(MINE)
+        rows, more_listed = {issue.id: issue for issue in mine}, False
+        if more:  # those that are due may not have changed for long
+            until = DateRange(until=plans.today(digest.plan, self.now))
+            filters = replace(MINE, due_date=until, sort=plans.LATEST["due"])
+            due, more_due = await self._first_rows(filters)
+            rows |= {issue.id: issue for issue in due}
+            more_listed = more_due or plans.section(digest, mine[-1], self.now) is not None
+        listed = [issue for issue in rows.values() if plans.section(digest, issue, self.now)]
+        listed.sort(key=lambda issue: (issue.due_date or date.max, issue.id))
+        return Content(
+            project=digest.plan.project,
+            issues=tuple(listed),
+            more=more_listed,
+            coverage=Coverage(known_updates=plans.updates(mine, more=more)),
+            me=self.session.user_id,
+        )
 
     async def _shared_rows(self, digests: Sequence[Digest]) -> Mapping[int, Rows]:
         """What is read for several digests together, by the digest's ID."""
@@ -135,10 +154,35 @@ class DigestReader:
                 opened.append(digest)
 
         for together in feeds.values():
-            shared |= dict.fromkeys((feed.id for feed in together), await self._updated(together))
+            shared |= dict.fromkeys((feed.id for feed in together), await self._changed_rows(together))
         if opened:
-            shared |= dict.fromkeys((digest.id for digest in opened), await self._new_issues(opened))
+            shared |= dict.fromkeys((digest.id for digest in opened), await self._new_rows(opened))
         return shared
+
+    async def _changed_rows(self, feeds: Sequence[Digest]) -> Rows:
+        """The issues of these feeds' project that changed lately, and when the last one did."""
+        new = plans.filters_together(feeds[0].plan.project_id, feeds)
+        subprojects = None if any(feed.plan.subprojects for feed in feeds) else new.subprojects
+        filters = replace(new, created_on=None, updated_on=new.created_on, subprojects=subprojects)
+        rows = [row async for row in self._every(filters)]
+        return Rows(rows, max((row.updated_on for row in rows if row.updated_on), default=None))
+
+    async def _new_rows(self, digests: Sequence[Digest]) -> Rows:
+        """The issues that may be new, and when the newest one was opened."""
+        projects = sorted({digest.plan.project_id for digest in digests})
+        together = plans.filters_together(projects[0] if len(projects) == 1 else None, digests)
+        page = await self.client.list_issues(self.session.key, together)
+        newest = max((row.created_on for row in page.items if row.created_on), default=None)
+        if page.total_count <= len(page.items):
+            return Rows([*page.items], newest)
+
+        lists = [together]
+        if 1 < len(projects) < math.ceil(page.total_count / PAGE_SIZE):  # most are in other projects
+            lists = [
+                plans.filters_together(number, [one for one in digests if one.plan.project_id == number])
+                for number in projects
+            ]
+        return Rows([row for filters in lists async for row in self._every(filters)], newest)
 
     async def _content(
         self, digest: Digest, covered: Mapping[int, datetime], shared: Rows | None
@@ -148,11 +192,11 @@ class DigestReader:
         filters = plans.filters_of(plan, self.now, since(digest.covered_to))
         try:
             read = shared or await self._own_rows(plan, filters, is_listed)
-            candidates = await self._may_show(digest, [row for row in read.issues if is_listed(row)])
-            listed = candidates
-            if shared and plan.custom_fields and candidates:
+            passing = await self._may_show(digest, [row for row in read.issues if is_listed(row)])
+            listed = passing
+            if shared and plan.custom_fields and passing:
                 having = {row.id async for row in self._every(filters)}
-                listed = [row for row in candidates if row.id in having]
+                listed = [row for row in passing if row.id in having]
         except Refused:
             if not plan.custom_fields:
                 raise
@@ -165,7 +209,9 @@ class DigestReader:
                 return Pause.QUERY
             listed, more = in_query[0], more or in_query[1]
 
-        filtered_out = () if more else {row.id for row in candidates} - {row.id for row in listed}
+        # What custom fields or a saved query leave out, now or before; see `DigestProgress`.
+        dropped = set() if more else {row.id for row in passing} - {row.id for row in listed}
+        left_out = [row for row in read.issues if row.id in dropped or self._was_left_out(digest, row)]
         return Content(
             project=plan.project,
             issues=tuple(sorted(listed, key=lambda row: (plans.ORDER[plan.kind](row), row.id))),
@@ -175,7 +221,7 @@ class DigestReader:
             coverage=Coverage(
                 covered_to=read.to and min(read.to, self.now) + (OVERLAP + SECOND if more else NOTHING),
                 covered=plans.times_of(plan.kind, listed),
-                left_out=self._left_out(digest, read.issues, filtered_out),
+                left_out={row.id: _version(row) for row in left_out},
             ),
             updated=tuple(read.issues) if plan.live else (),
         )
@@ -191,25 +237,22 @@ class DigestReader:
                 return await rows_in_query(self.client, self.session, plan, rows)
         return None
 
-    def _left_out(self, digest: Digest, rows: list[Issue], filtered_out: Collection[int]) -> dict[int, str]:
-        """The rows that custom fields or a saved query leave out, now or before; see `DigestProgress`."""
-        left_out = (row for row in rows if row.id in filtered_out or self._was_left_out(digest, row))
-        return {row.id: _state(row) for row in left_out}
-
     def _is_listed(self, digest: Digest, covered: Mapping[int, datetime], row: Issue) -> bool:
         """Whether a digest lists an issue, as far as its row tells."""
-        kind, start = digest.plan.kind, digest.covered_to and digest.covered_to - OVERLAP
+        kind, covered_to = digest.plan.kind, digest.covered_to
         if row.id in self.hidden or self._was_left_out(digest, row) or not plans.passes(digest.plan, row):
             return False
         if kind not in plans.HAPPENED:
             return plans.ORDER[kind](row) is not None
         at = plans.happened(kind, row)
-        return bool(at and not (start and at < start) and at > covered.get(row.id, NEVER))
+        if at is None or (covered_to and at < covered_to - OVERLAP):
+            return False
+        return at > covered.get(row.id, NEVER)
 
     def _was_left_out(self, digest: Digest, row: Issue) -> bool:
         """Whether the digest left the issue out before, and it hasn't changed since."""
         left_out = self.left_out.get(digest.id, {})
-        return row.id in left_out and left_out[row.id] == _state(row)
+        return row.id in left_out and left_out[row.id] == _version(row)
 
     async def as_public(self, digest: Digest, content: Content) -> Content | Pause:
         """Return the part of a digest's content that is still public, or why there is none."""
@@ -226,22 +269,21 @@ class DigestReader:
             async with few:
                 return await self.client.list_issues(self.session.key, filters)
 
-        states, pages = await asyncio.gather(
-            self._states({digest.plan.project_id}), asyncio.gather(*map(page, lists))
+        projects, pages = await asyncio.gather(
+            self._projects({digest.plan.project_id}), asyncio.gather(*map(page, lists))
         )
-        state = _postable(digest, states[digest.plan.project_id])
-        if isinstance(state, Pause):
-            return state
-        listed = [_without_description(row) for row in chain.from_iterable(page.items for page in pages)]
-        passing = [row for row in listed if row.id not in self.hidden and plans.passes(digest.plan, row)]
-        rows = {row.id: row for row in passing}
-        public = {row.id for row in await self._may_show(digest, passing)}
+        project = _postable(digest, projects[digest.plan.project_id])
+        if isinstance(project, Pause):
+            return project
+
+        rows = [_without_description(row) for page in pages for row in page.items]
+        passing = [row for row in rows if row.id not in self.hidden and plans.passes(digest.plan, row)]
+        public = {row.id: row for row in await self._may_show(digest, passing)}
+        covered = {number: at for number, at in content.coverage.covered.items() if number in public}
         return replace(
             content,
-            issues=tuple(rows[number] for number in numbers if number in public),
-            coverage=content.coverage.model_copy(
-                update={"covered": {n: at for n, at in content.coverage.covered.items() if n in public}}
-            ),
+            issues=tuple(public[number] for number in numbers if number in public),
+            coverage=content.coverage.model_copy(update={"covered": covered}),
         )
 
     async def start_of(self, plan: Plan) -> Start:
@@ -282,32 +324,13 @@ class DigestReader:
         if not plans.charted(plan):
             return []
         ends = schedules.ends_around(schedules.parse(plan.schedule), plan.zone, self.now)
-        if not ends[:-1] or plan.kind not in plans.HAPPENED or plan.custom_fields or plan.query:
+        if not ends[:-1] or plan.custom_fields or plan.query:
             return []
         filters = plans.filters_of(plan, self.now, TimeRange(since=ends[0]))
         if (await self.client.list_issues(self.session.key, filters, limit=1)).total_count > MAX_COUNTED:
             return []
         rows = [row async for row in self._every(filters) if plans.passes(plan, row)]
         return schedules.counted(ends, (), plans.times_of(plan.kind, rows).values(), since=ends[0])
-
-    async def _personal(self, digest: Digest) -> Content:
-        mine, more = await self._first_rows(MINE)
-        rows, more_news = {issue.id: issue for issue in mine}, False
-        if more:  # those that are due may not have changed for long
-            until = DateRange(until=plans.today(digest.plan, self.now))
-            filters = replace(MINE, due_date=until, sort=plans.LATEST["due"])
-            due, more_due = await self._first_rows(filters)
-            rows |= {issue.id: issue for issue in due}
-            more_news = more_due or plans.section(digest, mine[-1], self.now) is not None
-        listed = [issue for issue in rows.values() if plans.section(digest, issue, self.now)]
-        listed.sort(key=lambda issue: (issue.due_date or date.max, issue.id))
-        return Content(
-            project=digest.plan.project,
-            issues=tuple(listed),
-            more=more_news,
-            coverage=Coverage(known_updates=plans.updates(mine, more=more)),
-            me=self.session.user_id,
-        )
 
     async def _first_rows(
         self, filters: IssueFilters, passes: Callable[[Issue], bool] = lambda _: True
@@ -318,7 +341,7 @@ class DigestReader:
         for _ in range(MAX_PAGES):
             page = await self.client.list_issues(self.session.key, filters, offset=at)
             if len(page.items) < page.total_count <= MAX_ROWS:  # none is skipped while the list changes
-                return [_without_description(row) async for row in self._every(filters)], False
+                return [row async for row in self._every(filters)], False
             rows |= {row.id: _without_description(row) for row in page.items}
             at += len(page.items)
             if not page.items or at >= page.total_count:
@@ -327,74 +350,41 @@ class DigestReader:
                 break
         return [*rows.values()], True
 
-    def _every(self, filters: IssueFilters) -> AsyncIterator[Issue]:
-        return self.client.iter_issues(self.session.key, filters)
-
-    async def _updated(self, feeds: Sequence[Digest]) -> Rows:
-        """The issues of these feeds' project that changed lately, and when the last one did: by one request,
-        unless more than PAGE of them changed.
-        """
-        filters = plans.filters_together(feeds[0].plan.project_id, feeds)
-        below = None if any(feed.plan.subprojects for feed in feeds) else filters.subprojects
-        filters = replace(filters, updated_on=filters.created_on, created_on=None)
-        filters = replace(filters, subprojects=below, sort=plans.LATEST["changed"])
-        page = await self.client.list_issues(self.session.key, filters)
-        rows = [_without_description(row) for row in page.items]
-        if page.total_count > len(rows):
-            rows = [_without_description(row) async for row in self._every(filters)]
-        return Rows(rows, max((row.updated_on for row in rows if row.updated_on), default=None))
-
-    async def _new_issues(self, digests: Sequence[Digest]) -> Rows:
-        """The issues that may be new, and when the newest one was opened."""
-        numbers = sorted({digest.plan.project_id for digest in digests})
-        together = plans.filters_together(numbers[0] if len(numbers) == 1 else None, digests)
-        page = await self.client.list_issues(self.session.key, together)
-        rows = list(page.items)
-        newest = max((row.created_on for row in rows if row.created_on), default=None)
-        if page.total_count > len(rows):
-            pages = math.ceil(page.total_count / PAGE_SIZE)
-            lists = [together]
-            if 1 < len(numbers) < pages:  # most new issues are in other projects
-                lists = [
-                    plans.filters_together(n, [d for d in digests if d.plan.project_id == n]) for n in numbers
-                ]
-            rows = []
-            for filters in lists:
-                rows += [_without_description(row) async for row in self._every(filters)]
-        return Rows(rows, newest)
+    async def _every(self, filters: IssueFilters) -> AsyncIterator[Issue]:
+        """All rows of a list, without descriptions, in the order of their IDs."""
+        async for row in self.client.iter_issues(self.session.key, filters):
+            yield _without_description(row)
 
     async def _may_show(self, digest: Digest, rows: list[Issue]) -> list[Issue]:
         """The rows without those of subprojects that aren't public."""
         if digest.direct or not digest.plan.subprojects:
             return rows
-        of = {row.id: row.project.id for row in rows if row.project}
-        states = await self._states({*of.values()} - {digest.plan.project_id})
-        public = {
-            number for number, state in states.items() if not isinstance(_postable(digest, state), Pause)
-        }
-        return [row for row in rows if of.get(row.id) in public | {digest.plan.project_id}]
+        own = digest.plan.project_id
+        others = await self._projects({row.project.id for row in rows if row.project} - {own})
+        public = {number for number, it in others.items() if isinstance(_postable(digest, it), Project)}
+        return [row for row in rows if row.project and row.project.id in public | {own}]
 
-    async def _states(self, numbers: Collection[int]) -> dict[int, Project | Pause]:
+    async def _projects(self, numbers: Collection[int]) -> dict[int, Project | Pause]:
         """Each project by its number, or why it can't be read anymore."""
         listed = {}
         if len(numbers) > FEW:
             listed = {project.id: project async for project in self.client.iter_projects(self.session.key)}
-        states: dict[int, Project | Pause] = {}
+        projects: dict[int, Project | Pause] = {}
         for number in numbers:
             project = listed.get(number)
             if project is None or project.is_public is None:
                 project = await visible_project(self.client, self.session, number)
             if project is None:
-                states[number] = Pause.PROJECT
+                projects[number] = Pause.PROJECT
             else:
-                states[number] = Pause.CLOSED if project.status == ProjectStatus.CLOSED else project
-        return states
+                projects[number] = Pause.CLOSED if project.status == ProjectStatus.CLOSED else project
+        return projects
 
 
-def _postable(digest: Digest, state: Project | Pause) -> Project | Pause:
+def _postable(digest: Digest, project: Project | Pause) -> Project | Pause:
     """The project, if its issues may be posted, or why not."""
-    if isinstance(state, Pause) or digest.direct or may_show(state, digest.agreed_project):
-        return state
+    if isinstance(project, Pause) or digest.direct or may_show(project, digest.agreed_project):
+        return project
     return Pause.NOT_PUBLIC
 
 
@@ -402,7 +392,7 @@ def _without_description(row: Issue) -> Issue:
     return row.model_copy(update={"description": None})
 
 
-def _state(row: Issue) -> str:
+def _version(row: Issue) -> str:
     """Differs after a change that may let the issue pass a filter, also within the same second."""
     return fingerprint(row.model_dump_json())
 
