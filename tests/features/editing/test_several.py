@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.sandbox.tracker.defaults import IN_PROGRESS, NEW
+from bot.sandbox.tracker.defaults import CLOSED, IN_PROGRESS, NEW
 from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
 from tests.support.person import Person
@@ -53,6 +53,16 @@ async def test_what_failed_can_be_tried_again(wired: Person, wire: Wire) -> None
 
     assert (first.done_ratio, second.done_ratio) == (50, 50)
     assert text_of(answer).count("•") == 1
+
+
+async def test_issues_that_cannot_be_deleted_can_be_closed(office: Office, ana: Person) -> None:
+    first, second = office.public_issue(), office.public_issue(1)
+    refusal = await ana.ask(f"/issue {first.id} and {second.id} delete")
+
+    asked = await ana.after(ana.press(refusal, f"Close #{first.id} and #{second.id}"))
+    await ana.after(ana.press(asked, "Change both"))
+
+    assert {first.status_id, second.status_id} == {CLOSED}
 
 
 async def test_work_on_several_issues_is_started(office: Office, ana: Person) -> None:
