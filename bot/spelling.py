@@ -1,4 +1,4 @@
-"""Names like a misspelled one, lists of names in a sentence, and what fields carry of a long value."""
+"""Names like a misspelled one, lists of names in a sentence, long values in fields, and the days' names."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -8,6 +8,7 @@ from itertools import chain, islice
 
 from bot.slack_limits import OPTION_VALUE_LENGTH
 
+DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MAX_COMPARED, COMPARED_LENGTH = (
     40,
     60,

@@ -21,7 +21,6 @@ from bot.features.digests.commands import (
 from bot.features.digests.digests import Digests
 from bot.features.digests.plans import FILTERS, SOON_DAYS, PlanDraft
 from bot.features.digests.schedules import (
-    DAYS,
     MAX_CRON_LENGTH,
     Schedule,
     ScheduleError,
@@ -40,7 +39,7 @@ from bot.slack.surfaces.buttons import ActionExpired, Number
 from bot.slack.surfaces.interaction import OptionsRequest
 from bot.slack.surfaces.view import Metadata, View
 from bot.slack.text.mrkdwn import bold, line
-from bot.spelling import counted, prose_kind
+from bot.spelling import DAY_NAMES, counted, prose_kind
 from bot.store.digests import Digest
 from bot.store.plans import FILTER_KINDS, GROUPS, KINDS, LIVE, STALE_DAYS, FilterKind, FilterValue, Plan
 
@@ -158,7 +157,7 @@ def _timing(kind: str, days: Sequence[str] = (DAY,), time: str = TIME, cron: str
     """The fields that this kind of schedule has below it."""
     blocks = []
     if kind == "weekly":
-        named = [(day[:3], day.capitalize()) for day in DAYS]
+        named = [(day[:3], day.capitalize()) for day in DAY_NAMES]
         chosen = forms.choices("days", named, days, "Choose days")
         blocks.append(forms.field("days", "Days", chosen, optional=False))
     if kind in {"daily", "weekdays", "weekly"}:

@@ -19,14 +19,13 @@ from zoneinfo import ZoneInfo, available_timezones
 from cronsim import CronSim, CronSimError
 
 from bot.errors import UserError
-from bot.spelling import series
+from bot.spelling import DAY_NAMES, series
 from bot.store.plans import LIVE
 
 KEYWORDS = ("daily", "weekdays", "weekly", "hourly", "cron", "every", "everyday", LIVE)
 """The words that a schedule can start with."""
 
 AS_THEY_HAPPEN = ["as", "they", "happen"]
-DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*"
 START = rf"(?:{'|'.join(KEYWORDS)}|(?:mon|tues|wednes|thurs|fri|satur|sun)days|{_DAY}-{_DAY})(?![^\s,])"
 """What a schedule may start with: `daily`, `mondays`, `mon-fri`."""
@@ -82,7 +81,8 @@ class Schedule:
             case "weekdays":
                 return f"every weekday at {_clock(words[0])}"
             case "weekly":
-                days = series([day.capitalize() for day in DAYS if day[:3] in words[0].split(",")], "and")
+                chosen = words[0].split(",")
+                days = series([day.capitalize() for day in DAY_NAMES if day[:3] in chosen], "and")
                 return f"every {days} at {_clock(words[1])}"
             case "hourly":
                 return f"every hour at {words[0]}" if words else "every hour"
@@ -269,7 +269,7 @@ def _weekly(words: list[str]) -> Schedule:
     time = [word for word in words if word != "every" and not _days(word)]
     if named == [*range(5)] and any("-" in word for word in words):
         return _at_time("weekdays", "1-5", time)
-    begin = f"weekly {','.join(DAYS[day][:3] for day in named)}"
+    begin = f"weekly {','.join(DAY_NAMES[day][:3] for day in named)}"
     return _at_time(begin, ",".join(str((day + 1) % 7) for day in named), time)
 
 
@@ -281,7 +281,7 @@ def _days(word: str) -> list[int]:
 
 
 def _day(name: str) -> int | None:
-    return next((n for n, day in enumerate(DAYS) if name[:3] == day[:3] and day.startswith(name)), None)
+    return next((n for n, day in enumerate(DAY_NAMES) if name[:3] == day[:3] and day.startswith(name)), None)
 
 
 def _hourly(words: list[str]) -> Schedule:

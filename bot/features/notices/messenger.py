@@ -19,7 +19,7 @@ from bot.features.notices.reads import (
     AssigneeProgress,
     Assignment,
     IssueNews,
-    Notice,
+    IssueNotice,
     assignment_of,
     news_of,
 )
@@ -55,7 +55,7 @@ class AssignmentMessenger:
         try:
             to, store = replace(by, user_id=assignee), self.parts.store
             progress = AssigneeProgress.model_validate(await store.notices.progress(to) or {})
-            notice = Notice(to=to, by=by, issue=issue.id, since=progress.since_of(issue.id))
+            notice = IssueNotice(to=to, by=by, issue=issue.id, since=progress.since_of(issue.id))
             # Without a history, only this job knows who did it; with one, the first knows the most.
             replaces = self.parts.client.optional.is_missing("get_issue")
             content = notice.model_dump(mode="json")
@@ -69,7 +69,7 @@ class Told:
     """A message to send; `repeated` if an earlier attempt may have sent it."""
 
     job: Job
-    notice: Notice
+    notice: IssueNotice
     topics: Mapping[Topic, datetime] = field(default_factory=dict)
     repeated: bool = False
 
@@ -100,7 +100,7 @@ class NoticeMessages(DueReads[Told, IssueNews]):
         self.parts, self._issues, self._posts = parts, parts.shared(Issues), parts.platform.posts
 
     async def load(self, jobs: Sequence[Job]) -> Sequence[Told]:
-        return [Told(job, Notice.model_validate(job.content)) for job in jobs if job.content]
+        return [Told(job, IssueNotice.model_validate(job.content)) for job in jobs if job.content]
 
     async def ready(self, item: Told) -> Told | JobOutcome:
         """The item with its receiver's topics, once it is known whether an earlier attempt sent it."""

@@ -34,7 +34,7 @@ VERIFY_EVERY = timedelta(hours=1)
 """How often a key is verified while nothing changes: a visitor has no issues, either."""
 
 
-class Notice(BaseModel, frozen=True):
+class IssueNotice(BaseModel, frozen=True):
     """A notice for `to` about an issue: others' actions since then; if `by` isn't None, they assigned it with
     the bot.
     """
@@ -104,16 +104,16 @@ class AssigneeReads(OwnerReads[AssigneeProgress]):
             read.pages, read.latest = pages, latest
         else:
             read.since = max(since, latest - OVERLAP)
-        notices = [Notice(to=owner, issue=number, since=progress.since_of(number)) for number in fresh]
+        notices = [IssueNotice(to=owner, issue=number, since=progress.since_of(number)) for number in fresh]
         return await self._next(owner, read, notices)
 
     async def _next(
-        self, owner: Owner, progress: AssigneeProgress, notices: Sequence[Notice] = ()
+        self, owner: Owner, progress: AssigneeProgress, notices: Sequence[IssueNotice] = ()
     ) -> JobOutcome:
         """The user's next turn, with the jobs that send these notices."""
         now, jobs = await self.access.store.processes.now(), self.access.store.jobs
 
-        def telling(notice: Notice) -> Statement:
+        def telling(notice: IssueNotice) -> Statement:
             content = notice.model_dump(mode="json")
             return jobs.putting(PERSONAL_NOTICE, notice.job_key, content, at=due, replaces=False)
 

@@ -18,7 +18,7 @@ from bot.slack.language.reading import DASHES
 from bot.slack.language.rows import CommandTable, shapes
 from bot.slack.language.tokens import Atom, Token, Word, as_typed
 from bot.slack.language.values import CommandContext, Help, ZoneUnknown
-from bot.spelling import GOVERNING, word_meant
+from bot.spelling import DAY_NAMES, GOVERNING, word_meant
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ _MORE = CommandTable(
     someone=r"@.+|[^\W\d_]+",
     spent=WITH_UNIT,
     period=rf"{_CALENDAR}-{_CALENDAR}(?!\S)|\(?[0-9]+/[0-9/]+\)?(?!\S)|(?:last|this|past|next)\s+(?:week|month)\b|"
-    rf"on\s+the\s+[0-9]+(?:st|nd|rd|th)?\b|(?:{'|'.join(dates.WEEKDAYS)})(?!\S)",
+    rf"on\s+the\s+[0-9]+(?:st|nd|rd|th)?\b|(?:{'|'.join(DAY_NAMES)})(?!\S)",
     day=rf"\(?(?:{_CALENDAR}(?:\s[0-9]{{1,2}})?|{dates.DAY_WORD})\)?,?(?!\S)",
     until=rf"(?:and|to|until|till|through|-|–|&|or|{_CALENDAR})(?!\S)",
 )
@@ -296,7 +296,7 @@ def _either_day(words: Sequence[str], typist: CommandContext) -> UserError | Non
     """The error for a weekday that is today's, without a word that says which one."""
     if words[-1] not in CALENDAR or words[-2:-1] in (["on"], ["last"], ["this"]):
         return None
-    today = dates.WEEKDAYS[typist.today().weekday()]
+    today = DAY_NAMES[typist.today().weekday()]
     if words[-1] not in (today, today[:3]):
         return None
     return UserError("Is that today or last {day}? Type `on:today` or `last {day}`.", day=today.title())

@@ -11,6 +11,7 @@ from bot.errors import UserError
 from bot.service.filters import DateRange, TimeRange
 from bot.slack.language.durations import NUMBERS
 from bot.slack.language.tokens import Word
+from bot.spelling import DAY_NAMES
 
 Today = Callable[[], date]
 """Called only for what depends on today, because a person's time zone may be unknown."""
@@ -18,7 +19,6 @@ Towards = Literal["past", "future"]
 """Which way `7d` and `mon` point: creation dates lie in the past, due dates in the future."""
 _Reader = Callable[[re.Match[str], Today, int], date | None]
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -38,7 +38,7 @@ _NAMED = {
 _WAY = {"past": -1, "future": 1}
 _AWAY = {"last": -1, "past": -1, "this": 0, "next": 1}
 MONTH_FORMS = tuple(chain.from_iterable((name, name[:3]) for name in MONTHS))
-WEEKDAY_FORMS = tuple(chain.from_iterable((name, name[:3]) for name in WEEKDAYS))
+WEEKDAY_FORMS = tuple(chain.from_iterable((name, name[:3]) for name in DAY_NAMES))
 MONTH = f"({'|'.join(MONTH_FORMS)}|sept)"
 _WEEKDAY = f"({'|'.join(WEEKDAY_FORMS)})"
 _AMOUNT = (
@@ -82,7 +82,7 @@ def spent_day(text: str, today: Today) -> date:
     Raises UserError as `day` does.
     """
     typed = _normal(text)
-    is_today = re.fullmatch(_WEEKDAY, typed) and _index(typed, WEEKDAYS) == today().weekday()
+    is_today = re.fullmatch(_WEEKDAY, typed) and _index(typed, DAY_NAMES) == today().weekday()
     spent_on = today() - timedelta(days=7) if is_today else _day(typed, today, -1)
     return _checked(spent_on, text, _DAYS_OF_WORK)
 
@@ -269,7 +269,7 @@ def _away(amount: re.Match[str], today: Today, direction: int) -> date | None:
 def _near_weekday(named: re.Match[str], today: Today, direction: int) -> date:
     """`mon`, `last monday`, `this monday` or `next monday`."""
     now = today()
-    away = _index(named[2], WEEKDAYS) - now.weekday()
+    away = _index(named[2], DAY_NAMES) - now.weekday()
     if not named[1]:
         return now + timedelta(days=away * direction % 7 * direction)
     way = _AWAY[named[1]]
