@@ -1,17 +1,16 @@
 """Reads a command's words by its table (`phrases`): the options of each phrase, and the remaining text."""
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby, pairwise, product
-from typing import get_args
+from itertools import chain, groupby, pairwise
 
 from bot.errors import UserError
 from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_question
 from bot.slack.language.marks import CALENDAR, END, MAX_NAME_WORDS, MAX_WORDS, NAMED, Marks, Vocabulary, plain
 from bot.slack.language.options import NoValue, Parsed
+from bot.slack.language.phrase_table import TABLES, Row, Slot
 from bot.slack.language.phrases import (
     AND,
     FILLERS,
@@ -19,12 +18,10 @@ from bot.slack.language.phrases import (
     NOUNS,
     OPENING,
     OR,
-    PHRASES,
     POLITE,
     SEPARATORS,
     STATES,
     TALK,
-    VAGUE,
     VERBS,
     Where,
 )
@@ -35,7 +32,6 @@ MAX_VALUE = 20  # how many words a value takes that isn't looked up
 FRONT = 12  # how many words before a colon at the front of a subject may be phrases
 DASHES = ("-", "–", "—")
 TAIL = 40  # how many words at the end of a subject may be phrases
-_KINDS = NAMED | {f"{slot}!": kind for slot, kind in NAMED.items()}
 
 
 @dataclass(frozen=True)
@@ -51,55 +47,6 @@ class Phrase:
     options: Mapping[str, tuple[Token, ...]]
     alone: bool = False
     weak: bool = False
-
-
-@dataclass(frozen=True)
-class _Row:
-    words: tuple[str, ...]
-    means: tuple[tuple[str, str], ...]
-    weak: bool = False
-    separated: bool = False
-    front: bool = False
-
-    @property
-    def literals(self) -> tuple[str, ...]:
-        return tuple(word for word in self.words if word[0] != "{")
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        """The kinds of names that it may hold."""
-        slots = (word[1:-1] for word in self.words if word[0] == "{")
-        return frozenset(_KINDS[slot] for slot in slots if slot in _KINDS)
-
-
-class _Table:
-    """The rows of one command: by their first word, and those that begin with a slot."""
-
-    def __init__(self, where: Where) -> None:
-        self.first: dict[str, list[_Row]] = defaultdict(list)
-        self.slots: list[_Row] = []
-        for pattern, means, commands in PHRASES:
-            if where not in commands:
-                continue
-            options = tuple((key, value) for key, _, value in (one.partition(":") for one in means.split()))
-            flags = pattern[: len(pattern) - len(pattern.lstrip("~,:"))]
-            weak, front = "~" in flags, ":" in flags
-            for words in product(*(_variants(word) for word in pattern.lstrip("~,:").split())):
-                row = _Row(tuple(filter(None, words)), options, weak, front or "," in flags, front)
-                (self.slots if row.words[0][0] == "{" else self.first[row.words[0]]).append(row)
-        for rows in self.first.values():
-            rows.sort(key=lambda row: (row.words[-1][0] == "{", -len(row.words)))
-        halves = (row.words[:-1] for row in chain(*self.first.values()) if row.words[-1][0] == "{")
-        self.halves = {half for half in halves if not VAGUE.issuperset(half)}
-
-
-def _variants(word: str) -> tuple[str, ...]:
-    if word.startswith("{"):
-        return (word,)
-    return (*word.removesuffix("?").split("|"), *(("",) if word.endswith("?") else ()))
-
-
-TABLES: Mapping[Where, _Table] = {where: _Table(where) for where in get_args(Where)}
 
 
 class PhraseParser(Marks):
@@ -138,35 +85,46 @@ class PhraseParser(Marks):
             self._at[key] = max(filter(None, matches), key=lambda one: one.count, default=None)
         return self._at[key]
 
-    def _matched(self, row: _Row, start: int) -> Phrase | None:
+    def _matched(self, row: Row, start: int) -> Phrase | None:
         at, values = start, dict[str, Token]()
         for expected in row.words:
-            if at >= len(self.words) or (expected[0] == "{" and self.plain[at] in AND):
+            if at >= len(self.words):
                 return None
-            if not expected.startswith("{"):
+            if isinstance(expected, str):
                 ended = at > start and self.where != "search" and self.words[at - 1].source[-1] in ",;"
                 if self.plain[at] != expected or ended:
                     return None
                 at += 1
                 continue
-            slot, sure = expected[1:-1].removesuffix("!"), expected.endswith("!}")
-            any_text = self.words[at].quoted and row.words[0] in NEGATIONS  # `without "due friday"`
-            at += slot in NAMED and at > start and self.plain[at] == "the" and at + 1 < len(self.words)
-            taken = None if any_text else self._slot(slot, at, leads=at > start)
-            if taken is None and sure and self.where == "change" and self.plain[at] != "to":
-                taken = self._run(at)  # an unknown name is reported
-            elif taken is None and sure and (self.where == "search" or row.separated):
-                known = self.words[at].text[:1].isalpha()
-                taken = (Token((Atom(self.words[at].text.rstrip(END)),)), 1) if known else None
+
+            if self.plain[at] in AND:
+                return None
+            leads = at > start
+            at += expected.name in NAMED and leads and self.plain[at] == "the" and at + 1 < len(self.words)
+            taken = self._value(row, expected, at, leads=leads)
             if taken is None:
                 return None
-            values[slot], count = taken
+            values[expected.name], count = taken
             at += count
+
         options = {key: self._filled(value, values) for key, value in row.means}
         text = " ".join(word.source for word in self.words[start:at]).rstrip(",;")
         return Phrase(start, at - start, text, options, alone=not row.literals, weak=row.weak)
 
-    def _slot(self, slot: str, at: int, *, leads: bool) -> tuple[Token, int] | None:
+    def _value(self, row: Row, slot: Slot, at: int, *, leads: bool) -> tuple[Token, int] | None:
+        """What fills a slot of a row, and how many words that takes."""
+        word = self.words[at]
+        any_text = word.quoted and row.words[0] in NEGATIONS  # `without "due friday"`
+        fitting = None if any_text else self._fitting(slot.name, at, leads=leads)
+        if fitting or not slot.sure:
+            return fitting
+        if self.where == "change" and self.plain[at] != "to":
+            return self._run(at)  # an unknown name is reported
+        if (self.where == "search" or row.separated) and word.text[:1].isalpha():
+            return Token((Atom(word.text.rstrip(END)),)), 1
+        return None
+
+    def _fitting(self, slot: str, at: int, *, leads: bool) -> tuple[Token, int] | None:
         """The value of the longest run of words at `at` that fits, and how many they are."""
         word = self.words[at]
         if slot == "title" and word.text[:1].islower():
@@ -174,7 +132,7 @@ class PhraseParser(Marks):
         if slot in ("value", "rest", "title"):
             return self._run(at, to_end=slot != "value")
         if word.quoted or word.user:
-            fits = (slot == "person" and (leads or word.user)) or (leads and word.quoted and slot in _KINDS)
+            fits = (slot == "person" and (leads or word.user)) or (leads and word.quoted and slot in NAMED)
             return (Token(word.atoms), 1) if fits else None
         match = self.span(slot, at, leads=leads)
         return (Token((Atom(match[0]),)), match[1]) if match else None

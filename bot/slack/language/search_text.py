@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 
 from bot.slack.language.marks import END, MAX_WORDS, Vocabulary, plain, plural
 from bot.slack.language.options import Parsed
+from bot.slack.language.phrase_table import TABLES
 from bot.slack.language.phrases import FILLERS, NEGATIONS, PHRASES, QUESTION_WORDS, TALK, VERBS
-from bot.slack.language.reading import TABLES
 from bot.spelling import GOVERNING
 
 SWAPPED = range(4, 16)  # how many letters a word has of which two may be swapped
