@@ -9,10 +9,8 @@ from itertools import chain, islice
 from bot.slack_limits import OPTION_VALUE_LENGTH
 
 DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MAX_COMPARED, COMPARED_LENGTH = (
-    40,
-    60,
-)  # how many names are compared letter by letter, and how many characters of each
+MAX_COMPARED, COMPARED_LENGTH = 40, 60
+"""How many names are compared letter by letter, and how many characters of each."""
 SURE = 0.7  # how much a word must resemble a name if it may also be meant as it is
 _LONG, _COMPARED = 7, 400
 DESTRUCTIVE = frozenset(
@@ -33,7 +31,7 @@ GOVERNING = frozenset(
 
 
 def similar(word: str, names: Iterable[str], most: int, cutoff: float = 0.6) -> list[str]:
-    """The names that resemble `word`, best match first. A name counts by its first `LONGEST` characters."""
+    """The names that resemble `word`, best match first, by their first `COMPARED_LENGTH` characters."""
     word, starts = word[:COMPARED_LENGTH], dict[str, list[str]]()
     for name in names:
         starts.setdefault(name[:COMPARED_LENGTH], []).append(name)

@@ -1,4 +1,4 @@
-"""How long the bot delays: every duration is a parameter, so that tests set their own."""
+"""How long the bot waits, where tests set it; other durations are constants beside their use."""
 
 from dataclasses import dataclass, field
 

@@ -329,7 +329,7 @@ class StoredDigests:
         statement = sa.select(DigestIssueRow).where(DigestIssueRow.digest_id.in_(digests))
         issues: dict[int, dict[int, datetime]] = {digest: {} for digest in digests}
         for row in await self._database.rows(statement):
-            issues[row.digest_id][row.issue_id] = row.created_on
+            issues[row.digest_id][row.issue_id] = row.happened_at
         return issues
 
     def advancing(
@@ -357,7 +357,7 @@ class StoredDigests:
         statements += self._covering(digest.id, coverage.covered)
         if forget_before is not None:
             its = sa.delete(DigestIssueRow).where(DigestIssueRow.digest_id == digest.id)
-            statements.append(its.where(DigestIssueRow.created_on < forget_before))
+            statements.append(its.where(DigestIssueRow.happened_at < forget_before))
         return statements
 
     def _due_at(self, digest: Digest, at: datetime) -> Statement:
@@ -383,9 +383,9 @@ class StoredDigests:
         issues = [*covered.items()]
         for start in range(0, len(issues), AT_ONCE):  # one that was closed again replaces its earlier row
             some = issues[start : start + AT_ONCE]
-            rows = [{"digest_id": digest_id, "issue_id": number, "created_on": at} for number, at in some]
+            rows = [{"digest_id": digest_id, "issue_id": number, "happened_at": at} for number, at in some]
             new = self._database.insert(DigestIssueRow).values(rows)
-            again = {"created_on": new.excluded.created_on}
+            again = {"happened_at": new.excluded.happened_at}
             statements.append(new.on_conflict_do_update(index_elements=["digest_id", "issue_id"], set_=again))
         return statements
 

@@ -360,8 +360,8 @@ class DigestRow(Owned, Table):
 
 
 class DigestIssueRow(Table):
-    """An issue that a digest has covered and won't list again. `created_on` is when it was opened, or closed
-    in a digest of closed issues.
+    """An issue that a digest has covered and won't list again. `happened_at` is when it was opened, closed
+    or changed, by the digest's kind.
     """
 
     __tablename__ = "digest_issues"
@@ -370,7 +370,7 @@ class DigestIssueRow(Table):
         sa.Integer, sa.ForeignKey("digests.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
     )
     issue_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    created_on: Mapped[datetime]
+    happened_at: Mapped[datetime]
 
 
 _IN_FEED = sa.column("digest_id").is_not(None)

@@ -63,7 +63,7 @@ def owner_lost_access(digest: Digest) -> UserError:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a digest would show now, or would have shown in the last PREVIEWED, in how many posts."""
+    """What a digest would show now, or would have shown in the last PREVIEW_PERIOD, in how many posts."""
 
     plan: Plan
     content: Content

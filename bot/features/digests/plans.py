@@ -27,7 +27,7 @@ from bot.store.plans import FILTER_KINDS, DigestKind, FieldValue, FilterKind, Fi
 
 Typed = Mapping[FilterKind, tuple[Who, ...]]
 Choices = Mapping[FilterKind, tuple[FilterValue, ...]]
-FILTERS: Mapping[FilterKind, Filter] = {kind: issue_fields.FILTERS[kind] for kind in FILTER_KINDS}
+FILTERS: Mapping[FilterKind, Filter] = {kind: issue_fields.FILTERS_BY_NAME[kind] for kind in FILTER_KINDS}
 SOON_DAYS = 7  # how many days ahead a digest of due issues looks
 Section = Literal["overdue", "today", "assigned", "changed"]  # a personal digest's sections, in their order
 HAPPENED: Mapping[DigestKind, Callable[[Issue], datetime | None]] = {

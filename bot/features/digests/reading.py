@@ -404,7 +404,8 @@ async def with_changes(
     covered: Mapping[int, datetime],
     since: datetime | None = None,
 ) -> Content:
-    """The content with only the issues whose status or assignee changed, and how, of the last PAGE ones.
+    """The content with only the issues whose status or assignee changed, and how, of the last
+    PAGE_SIZE ones.
 
     `covered` is up to when changes of issues were posted, and `since` the same for the others. Issues whose
     history the service doesn't show stay.

@@ -29,7 +29,7 @@ from bot.slack.surfaces.drafts import message_saveable
 from bot.slack.surfaces.interaction import FormSubmission
 from bot.slack.workspaces.slack_errors import Failure, failure, reason
 
-MAX_FILES = 100
+MAX_FILES_OF_MESSAGE = 100
 CHUNK = 64 * 1024
 TIMEOUT = aiohttp.ClientTimeout(total=600, connect=5, sock_read=30)
 INVITE = "Invite me to the conversation with `/invite @Issue Bot`, then try again."
@@ -70,7 +70,7 @@ class FileJobs:
 
     async def from_message(self, reply: Reply, message: JSON) -> FileSelection:
         """A job for the files of a message. Raises UserError if it has none."""
-        given = (message.get("files") or [])[:MAX_FILES]
+        given = (message.get("files") or [])[:MAX_FILES_OF_MESSAGE]
         if not given:
             raise UserError("This message has no files. Choose a message that has some.")
         files, missing = [], []

@@ -26,7 +26,7 @@ from bot.slack.text.mrkdwn import bold, line, link, prose
 from bot.slack.text.wording import Wording
 from bot.spelling import counted
 
-MAX_FILES = 10
+MAX_FILES_IN_FORM = 10
 MAX_NAMED = 5
 MAX_LOST = 5
 CREATE = "Create issue with files"
@@ -61,7 +61,7 @@ class RetryFiles(Button):
 
 def files_form(issue: Issue | None, metadata: str) -> JSON:
     """The form for files from the user's computer; without an issue, that is chosen in it."""
-    element = {"type": "file_input", "action_id": "files", "max_files": MAX_FILES}
+    element = {"type": "file_input", "action_id": "files", "max_files": MAX_FILES_IN_FORM}
     blocks = [
         section(f"Attach to {bold(f'#{issue.id} {issue.subject}')}")
         if issue

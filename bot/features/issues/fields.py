@@ -25,7 +25,7 @@ from bot.service.models import Issue, Parent, Ref
 from bot.spelling import is_hashed_value
 from bot.store.owner import Owner
 
-MINUTES, CENTS = 60, 100
+MINUTES_IN_HOUR, CENTS = 60, 100
 Value = str | Owner | tuple[Owner | str, ...] | int | date | Decimal
 """A field's value as typed or chosen: choices and people by name, or by ID as `#5`."""
 ResolvedValue = Ref | tuple[Ref, ...] | str | int | date | Decimal  # a field's value with names looked up
@@ -185,7 +185,7 @@ class Filter(NamedTuple):
         return cls(part, name, FIELDS[key].answer or "", FIELDS[key].label)
 
 
-FILTERS: Mapping[str, Filter] = {
+FILTERS_BY_NAME: Mapping[str, Filter] = {
     "tracker": Filter.by("tracker", "trackers", "tracker_ids"),
     "status": Filter.by("status", "statuses", "status"),
     "priority": Filter.by("priority", "priorities", "priority_ids"),
@@ -243,10 +243,10 @@ class Draft(BaseModel):
 
 def typed_hours(amount: Decimal) -> str:
     """Hours as people type them: `1.5`, or `0:20` if two decimals can't express them."""
-    minutes = round(amount * MINUTES)
-    if minutes * CENTS % MINUTES == 0:
-        return f"{(Decimal(minutes) / MINUTES).normalize():f}"
-    return f"{minutes // MINUTES}:{minutes % MINUTES:02}"
+    minutes = round(amount * MINUTES_IN_HOUR)
+    if minutes * CENTS % MINUTES_IN_HOUR == 0:
+        return f"{(Decimal(minutes) / MINUTES_IN_HOUR).normalize():f}"
+    return f"{minutes // MINUTES_IN_HOUR}:{minutes % MINUTES_IN_HOUR:02}"
 
 
 class NotUnderstood(UserError):

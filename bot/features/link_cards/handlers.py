@@ -57,7 +57,7 @@ class LinkHandlers:
     def feature(self) -> Feature:
         return Feature(
             events={
-                "link_shared": On(self.shared),
+                "link_shared": On(self.unfurl),
                 "entity_details_requested": On(self.details_requested),
                 "entity_comments_requested": On(self.comments_requested),
             },
@@ -65,7 +65,7 @@ class LinkHandlers:
             buttons={AssignInDetails: self.assign_pressed},
         )
 
-    async def shared(self, event: Event, reply: Reply) -> None:
+    async def unfurl(self, event: Event, reply: Reply) -> None:
         """Unfurl posted links, except in drafts and in channels shared with other organizations.
 
         Does nothing if the poster isn't linked, because they didn't ask for an unfurl.

@@ -14,7 +14,7 @@ from bot.access.name_matching import NameIndex
 from bot.access.people import Who
 from bot.access.projects import KnownProject
 from bot.errors import ServiceError, UserError
-from bot.features.issues.fields import FILTERS
+from bot.features.issues.fields import FILTERS_BY_NAME
 from bot.features.search.query import Change, LeaveOut, Query, Respell, SearchField, changed, signed
 from bot.service.filters import Except, IssueFilters, Sort, searchable
 from bot.service.models import Issue, IssueStatus, Page, Ref
@@ -24,12 +24,12 @@ from bot.store.owner import Owner
 
 SUBJECTS_READ = 100
 NAME_FILTERS: Mapping[str, tuple[str, Part]] = {
-    one.name: (option, one.part) for option, one in FILTERS.items() if one.part != "people"
+    one.name: (option, one.part) for option, one in FILTERS_BY_NAME.items() if one.part != "people"
 }
 """The filters with names of the catalog: what `Query` calls them, and their choices in `Catalog`."""
 ME: tuple[int | str, str] = ("me", "me")  # the service resolves it, for assignees with the user's groups
 PERSON: tuple[str, Part] = ("person", "people")
-PEOPLE = tuple(one.name for one in FILTERS.values() if one.part == "people")
+PEOPLE = tuple(one.name for one in FILTERS_BY_NAME.values() if one.part == "people")
 COMPLETE = ("tracker_ids", "status", "priority_ids")  # what every issue has
 LEFT_OUT = "!"  # before a name that is left out
 LATEST_FIRST = (Sort("updated_on", descending=True),)

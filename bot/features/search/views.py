@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import ConfigDict, Field, ValidationError
 
 from bot.errors import UserError
-from bot.features.issues.fields import FILTERS
+from bot.features.issues.fields import FILTERS_BY_NAME
 from bot.features.issues.views import listed
 from bot.features.search.query import Change, LeaveOut, Rename, Respell, SearchField
 from bot.features.search.search import Resolved, Results
@@ -251,7 +251,7 @@ def _description(searched: Resolved) -> Iterator[str]:
     yield f"Project: {line(searched.project.name)}" if searched.project else "All projects"
     if query.query is not None:
         yield f"Saved query {query.query}"
-    for option_key, one in FILTERS.items():
+    for option_key, one in FILTERS_BY_NAME.items():
         if one.name in names:
             anyone = ANYONE.get(query.to) if option_key == "to" else None
             yield anyone or line(f"{one.label}: {' or '.join(names[one.name])}")

@@ -21,6 +21,7 @@ from bot.access.accounts import Session
 from bot.access.name_matching import name_at_edge, pick
 from bot.access.projects import DetailedProject
 from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
+from bot.features.issues.fields import MINUTES_IN_HOUR
 from bot.features.issues.issues import Issues
 from bot.features.issues.publicity import Exposure
 from bot.service.client import DELETE_TIME
@@ -33,8 +34,7 @@ from bot.store.plans import EntryPost
 
 log = structlog.get_logger(__name__)
 
-MINUTES = 60
-DAY = 24 * MINUTES
+DAY = 24 * MINUTES_IN_HOUR
 ENTRIES_READ = 20  # how many of a user's latest entries decide which activities come first
 ROUNDING = Decimal("0.011")
 """The most that two sums of hours can be off: the service rounds each to two places."""
@@ -313,7 +313,8 @@ class Timelog:
         sent: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         changed = replace(entry, **sent)
         if change.hours is not None:
-            sent["hours"], changed = change.hours, replace(changed, minutes=round(change.hours * MINUTES))
+            sent["hours"] = change.hours
+            changed = replace(changed, minutes=round(change.hours * MINUTES_IN_HOUR))
         if change.activity:
             sent["activity_id"] = change.activity.id
             changed = replace(changed, activity_id=change.activity.id, activity=change.activity.name)
@@ -321,7 +322,7 @@ class Timelog:
         if not sent:
             return entry
         if {"hours", "spent_on"} & sent.keys():
-            spent = Decimal(changed.minutes) / MINUTES
+            spent = Decimal(changed.minutes) / MINUTES_IN_HOUR
             await self._check_day(owner, spent, changed.spent_on, change.agreed, before=entry)
 
         changes = TimeEntryChanges.model_validate(sent)
@@ -384,7 +385,7 @@ class Timelog:
 
         `before` is the entry that the hours replace, `spent` as in `LongDay`.
         """
-        minutes = await self._entries.minutes(owner, day, day) + round(hours * MINUTES)
+        minutes = await self._entries.minutes(owner, day, day) + round(hours * MINUTES_IN_HOUR)
         if before and before.spent_on == day:
             minutes -= before.minutes
         if minutes > max(DAY, agreed):
@@ -440,7 +441,7 @@ def _spent(on: Loggable, time: TimeToLog, activity: Ref | None, made: TimeEntry 
         project_id=on.project.id,
         issue_id=on.issue.id if on.issue else None,
         title=on.title,
-        minutes=round(hours * MINUTES),
+        minutes=round(hours * MINUTES_IN_HOUR),
         activity_id=activity.id if activity else None,
         activity=activity.name if activity else "",
         spent_on=spent_on,

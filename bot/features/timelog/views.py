@@ -11,10 +11,10 @@ from pydantic import Field
 from bot.access.name_matching import pick
 from bot.access.projects import KnownProject
 from bot.errors import OutcomeUnknown, UserError
-from bot.features.issues.fields import typed_hours
+from bot.features.issues.fields import MINUTES_IN_HOUR, typed_hours
 from bot.features.issues.views import format_hours, issue_field, open_row, post_menu
 from bot.features.timelog.lookups import LoggedIn
-from bot.features.timelog.timelog import MINUTES, Loggable, LongDay, TimeDraft, TimeToLog
+from bot.features.timelog.timelog import Loggable, LongDay, TimeDraft, TimeToLog
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
 from bot.slack.surfaces import forms
@@ -165,7 +165,7 @@ def time_form(on: Loggable | None, values: EnteredTime, metadata: str, warning: 
 
 def change_form(entry: Entry, activities: Sequence[Ref], wording: Wording) -> JSON:
     values = EnteredTime(
-        entry.spent_on, typed_hours(Decimal(entry.minutes) / MINUTES), comment=entry.comments
+        entry.spent_on, typed_hours(Decimal(entry.minutes) / MINUTES_IN_HOUR), comment=entry.comments
     )
     blocks = [
         section(f"On {_what(entry, wording)}"),
@@ -370,7 +370,7 @@ def _url(spent: Spent, wording: Wording) -> str:
 
 
 def _long(minutes: int) -> str:
-    return format_hours(Decimal(minutes) / MINUTES)
+    return format_hours(Decimal(minutes) / MINUTES_IN_HOUR)
 
 
 def _day(value: date, today: date | None) -> str:

@@ -124,8 +124,8 @@ class Parsed:
     def with_fields(self, fields: Collection[Ref] = (), problem: UserError | None = None) -> "Parsed":
         """Return the same with unknown keys read as custom `fields`, or else as the nearest option.
 
-        After `PROBLEMS` of a kind, the rest is neither reported nor guessed. `problem` is why there are no
-        fields.
+        After `MAX_PROBLEMS` of a kind, the rest is neither reported nor guessed. `problem` is why there are
+        no fields.
         """
         if not self.unknown:
             return self

@@ -21,7 +21,7 @@ from bot.slack.workspaces.slack_errors import SLACK_FAILED, retry_after
 from bot.slack_limits import INPUT_LENGTH
 
 MAX_MENTIONS = 10
-MESSAGES_ON_PAGE, MAX_MESSAGES = 200, 500  # of a thread
+THREAD_ON_PAGE, MAX_MESSAGES = 200, 500  # of a thread
 MINUTE = 60.0
 KEPT = ("ts", "user", "username", "bot_profile", "app_id", "files")
 DELETED = "tombstone"
@@ -128,7 +128,7 @@ class Thread:
     async def _read_page(self) -> None:
         """Read the next page. Raises SLACK_FAILED."""
         page = await self.slack.conversations_replies(
-            channel=self.channel_id, ts=self.ts, limit=MESSAGES_ON_PAGE, cursor=self._cursor
+            channel=self.channel_id, ts=self.ts, limit=THREAD_ON_PAGE, cursor=self._cursor
         )
         for message in page.get("messages") or ():
             if "reply_count" in message:

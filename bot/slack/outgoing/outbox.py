@@ -34,7 +34,7 @@ POST, UPDATE = "chat.postMessage", "chat.update"
 MAX_ATTEMPTS = 5  # how many times a write that Slack delays is tried
 FIRST = datetime.min.replace(tzinfo=UTC)  # when direct messages and notices are due: before everything else
 MAX_PAGES = 20
-MESSAGES_ON_PAGE = 15  # the largest page that every app may request (docs.slack.dev, conversations.history)
+HISTORY_ON_PAGE = 15  # the largest page that every app may request (docs.slack.dev, conversations.history)
 CLOCK_MARGIN = timedelta(seconds=10)  # how inaccurate the estimate of Slack's clock may be
 CLOCK_STEP = 1.0  # the seconds by which this machine's clock may be set until Slack's is read again
 
@@ -129,7 +129,7 @@ class Outbox:
             for _ in range(MAX_PAGES):
                 span[moving] = searched_to or span[moving]
                 messages, more = await posting.page_of(
-                    slack, channel_id, post.thread_ts, limit=MESSAGES_ON_PAGE, **span
+                    slack, channel_id, post.thread_ts, limit=HISTORY_ON_PAGE, **span
                 )
                 if ts := posting.marked(messages, post.mark):
                     return outcomes.Posted(ts)
