@@ -182,7 +182,10 @@ class DigestReader:
                 plans.filters_together(number, [one for one in digests if one.plan.project_id == number])
                 for number in projects
             ]
-        return Rows([row for filters in lists async for row in self._every(filters)], newest)
+        rows: list[Issue] = []
+        for filters in lists:
+            rows += [row async for row in self._every(filters)]
+        return Rows(rows, newest)
 
     async def _content(
         self, digest: Digest, covered: Mapping[int, datetime], shared: Rows | None
@@ -276,7 +279,7 @@ class DigestReader:
         if isinstance(project, Pause):
             return project
 
-        rows = [_without_description(row) for page in pages for row in page.items]
+        rows = map(_without_description, chain.from_iterable(page.items for page in pages))
         passing = [row for row in rows if row.id not in self.hidden and plans.passes(digest.plan, row)]
         public = {row.id: row for row in await self._may_show(digest, passing)}
         covered = {number: at for number, at in content.coverage.covered.items() if number in public}
