@@ -216,7 +216,7 @@ def search(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     An option that was typed as one stays as it is. Raises HalfPhrase if half a phrase is all of the text.
     """
     reader = PhraseParser("search", parsed.words, vocabulary, today)
-    phrases = _left_out(reader, list(reader.phrases()))
+    phrases = _exclude_alternatives(reader, list(reader.phrases()))
     text = _text(reader, phrases)
     if text and any(one.weak for one in phrases):
         phrases = [one for one in phrases if not one.weak]
@@ -224,24 +224,6 @@ def search(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     if tuple(reader.plain[n] for n in text) in reader.table.halves:
         raise HalfPhrase(" ".join(parsed.words[n].text for n in text))
     return _with(parsed, [parsed.words[n] for n in text], phrases)
-
-
-def _left_out(reader: PhraseParser, phrases: Sequence[Phrase]) -> list[Phrase]:
-    """The phrases, of which `not ben or dana` and `not ben, dana` leave both out."""
-    read = [*phrases[:1]]
-    for before, one in pairwise(phrases):
-        between = reader.plain[before.at + before.count : one.at]
-        if (
-            one.alone
-            and (between or reader.words[one.at - 1].source.endswith(","))
-            and OR.issuperset(between)
-            and one.options.keys() == before.options.keys()
-            and all(value.text[:1] == "!" for value in chain.from_iterable(read[-1].options.values()))
-        ):
-            turned = {k: tuple(Token((Atom(f"!{v.text}"),)) for v in vs) for k, vs in one.options.items()}
-            one = replace(one, options=turned)  # noqa: PLW2901 - it stands for the phrase from here on
-        read.append(one)
-    return read
 
 
 def is_search(parsed: Parsed, today: Today, vocabulary: Vocabulary, *, half: bool = False) -> bool:
@@ -253,14 +235,38 @@ def is_search(parsed: Parsed, today: Today, vocabulary: Vocabulary, *, half: boo
     return bool(read.phrases) and not read.words
 
 
-def _left(words: Sequence[Word], phrases: Sequence[Phrase]) -> list[int]:
+def _exclude_alternatives(reader: PhraseParser, phrases: Sequence[Phrase]) -> list[Phrase]:
+    """The phrases, of which `not ben or dana` and `not ben, dana` exclude both."""
+    read = [*phrases[:1]]
+    for before, one in pairwise(phrases):
+        excludes = all(value.text[:1] == "!" for value in chain.from_iterable(read[-1].options.values()))
+        read.append(_excluding(one) if excludes and _is_alternative(reader, before, one) else one)
+    return read
+
+
+def _is_alternative(reader: PhraseParser, before: Phrase, one: Phrase) -> bool:
+    """Whether a phrase without a word of its own goes on with the values of the one before."""
+    between = reader.plain[before.at + before.count : one.at]
+    joined = bool(between) or reader.words[one.at - 1].source.endswith(",")
+    return one.alone and joined and OR.issuperset(between) and one.options.keys() == before.options.keys()
+
+
+def _excluding(phrase: Phrase) -> Phrase:
+    options = {}
+    for key, values in phrase.options.items():
+        options[key] = tuple(Token((Atom(f"!{value.text}"),)) for value in values)
+    return replace(phrase, options=options)
+
+
+def _outside(words: Sequence[Word], phrases: Sequence[Phrase]) -> list[int]:
+    """The positions of the words that belong to no phrase."""
     taken = set(chain.from_iterable(range(one.at, one.at + one.count) for one in phrases))
     return [n for n in range(len(words)) if n not in taken]
 
 
 def _text(reader: PhraseParser, phrases: Sequence[Phrase]) -> list[int]:
     """The words that are text: others mean nothing at the start, or beside a phrase, but not within text."""
-    plain, left = reader.plain, _left(reader.words, phrases)
+    plain, left = reader.plain, _outside(reader.words, phrases)
     nothing = FILLERS if phrases else VERBS
     text = [n for n in left if plain[n] not in nothing and plain[n] not in TALK]
     first, last = (text[0], text[-1]) if text else (len(plain), len(plain))
@@ -274,21 +280,28 @@ def _text(reader: PhraseParser, phrases: Sequence[Phrase]) -> list[int]:
 
 
 def _with(parsed: Parsed, words: Sequence[Word], phrases: Sequence[Phrase]) -> Parsed:
-    options: dict[str, tuple[Token, ...]] = {}
-    for one in phrases:
-        for key, values in one.options.items():
-            options[key] = (*options.get(key, ()), *(v for v in values if v not in options.get(key, ())))
-    if len(statuses := options.get("status", ())) > 1:
-        wide = {"any", "open"} if any(value.text[0] == "!" for value in statuses) else {"any"}
-        options["status"] = tuple(value for value in statuses if value.text not in wide) or statuses[:1]
-    if "closed" in options and options.get("status"):
-        options["status"] = tuple(value for value in options["status"] if value.text != "closed")
-    options = {key: values for key, values in options.items() if values and key not in parsed.options}
+    """The text with these words, and the phrases' options beside those that were typed as options."""
+    options = {key: values for key, values in _options(phrases).items() if key not in parsed.options}
     read = (*((one.text, tuple(one.options)) for one in phrases), *parsed.phrases)
     alone = tuple(one.text for one in phrases if one.alone and "to" in one.options)
     return replace(
         parsed, words=tuple(words), options={**parsed.options, **options}, phrases=read, alone=alone
     )
+
+
+def _options(phrases: Sequence[Phrase]) -> dict[str, tuple[Token, ...]]:
+    """The phrases' values, each once, without statuses that others narrow down."""
+    options: dict[str, tuple[Token, ...]] = {}
+    for one in phrases:
+        for key, values in one.options.items():
+            options[key] = (*options.get(key, ()), *(v for v in values if v not in options.get(key, ())))
+
+    if len(statuses := options.get("status", ())) > 1:
+        wide = {"any", "open"} if any(value.text[0] == "!" for value in statuses) else {"any"}
+        options["status"] = tuple(value for value in statuses if value.text not in wide) or statuses[:1]
+    if "closed" in options and options.get("status"):
+        options["status"] = tuple(value for value in options["status"] if value.text != "closed")
+    return {key: values for key, values in options.items() if values}
 
 
 def subject(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
@@ -301,7 +314,7 @@ def subject(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
         return _without_end(parsed, vocabulary, today)
     reader = PhraseParser("new", before, vocabulary, today, front=True)
     phrases = list(reader.phrases())
-    left = [n for n in _left(before, phrases) if reader.plain[n] not in OPENING]
+    left = [n for n in _outside(before, phrases) if reader.plain[n] not in OPENING]
     if not phrases or left or any(one.options.keys() & parsed.options.keys() for one in phrases):
         return _without_end(parsed, vocabulary, today)
 
@@ -377,7 +390,7 @@ def change(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
     reader, typed = PhraseParser("change", parsed.words, vocabulary, today), parsed.options.keys()
     phrases = [one for one in reader.phrases() if not typed & one.options.keys()]
     phrases = [one for one in phrases if not (_negated(one, reader.plain) or _mentioned(one, reader))]
-    runs = groupby(enumerate(_left(parsed.words, phrases)), lambda one: one[1] - one[0])
+    runs = groupby(enumerate(_outside(parsed.words, phrases)), lambda one: one[1] - one[0])
     kept = chain.from_iterable(_stripped([n for _, n in run], reader.plain) for _, run in runs)
     return _with(parsed, [parsed.words[n] for n in kept], phrases)
 
