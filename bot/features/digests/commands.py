@@ -78,9 +78,8 @@ class OnDigest:
 
 
 DigestRequest = ListDigests | AddDigest | OnDigest | Help
-EXCLUSIONS: Mapping[FilterKind, str] = {kind: f"-{kind}" for kind in FILTER_KINDS}
 MORE = ("query", CUSTOM_FIELD)  # the filters that only the service applies
-_FILTER_OPTIONS = (*FILTER_KINDS, *EXCLUSIONS.values(), *MORE)
+_FILTER_OPTIONS = (*FILTER_KINDS, *(f"-{kind}" for kind in FILTER_KINDS), *MORE)
 OPTIONS = ("project", "kind", "stale", *_FILTER_OPTIONS, "group", "empty", "subprojects", "tz")
 
 ME = "digest me"
@@ -276,7 +275,7 @@ def _add(parsed: Parsed, problems: list[UserError], asker: Owner) -> AddDigest:
     if schedule and schedule.text == LIVE and parsed.options.keys() & {"kind", "stale"}:
         problems.append(UserError("A live feed posts new issues. Leave out `kind:` and `stale:`."))
     filters = {kind: names for kind in FILTER_KINDS if (names := chosen(kind, kind))}
-    excluded = {kind: names for kind, key in EXCLUSIONS.items() if (names := chosen(kind, key))}
+    excluded = {kind: names for kind in FILTER_KINDS if (names := chosen(kind, f"-{kind}"))}
     plan = Plan(
         schedule=schedule.text if schedule else Plan.schedule,
         zone=zone or "",

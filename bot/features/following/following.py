@@ -145,8 +145,8 @@ class Following:
         snapshot: IssueSnapshot,
         thread: ThreadPlace,
         ts: str,
-        *,
         agreed_project: int | None,
+        *,
         posted_by: str | None = None,
         created: bool = False,
     ) -> Followed:

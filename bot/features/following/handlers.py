@@ -121,9 +121,7 @@ class FollowHandlers:
         if announced is not PostOutcome.YES:
             raise _not_followed(number, announced)
         if ts:
-            followed = await self.following.start(
-                reply.owner, snapshot, place, ts, agreed_project=agreed_project
-            )
+            followed = await self.following.start(reply.owner, snapshot, place, ts, agreed_project)
             if place.channel_id != reply.place.channel_id:
                 await reply.privately(views.followed(followed, already=False))
 
@@ -147,15 +145,8 @@ class FollowHandlers:
         agreed_project = press.button.agreed_project
         if why_not := await self._why_not_show(owner, snapshot, place, agreed_project):
             raise _not_followed(snapshot.issue.id, why_not)
-        await self.following.start(
-            owner,
-            snapshot,
-            place,
-            ts,
-            agreed_project=agreed_project,
-            posted_by=poster.user_id,
-            created=created,
-        )
+        by = poster.user_id
+        await self.following.start(owner, snapshot, place, ts, agreed_project, posted_by=by, created=created)
         if not await posting.update(reply.slack, channel, ts, message):
             await reply.privately(sentence("I'll keep this post up to date."))
 
