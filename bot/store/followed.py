@@ -7,6 +7,7 @@ of its own, which posts or updates it and adds lines to the thread, one after th
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 import sqlalchemy as sa
 
@@ -25,6 +26,15 @@ FEED_OPEN = 200  # how many open issues of a live feed are kept up to date, the 
 FEED_CLOSED_FOR = timedelta(days=7)  # how long its closed ones are
 
 
+class Stage(StrEnum):
+    """How far an issue of a live feed is. What a person follows is posted."""
+
+    FOUND = "found"  # it gets a post of its own
+    LISTING = "listing"  # it gets a line in a post that lists several, which isn't kept up to date
+    LISTED = "listed"
+    POSTED = "posted"  # its own post is at `ts`
+
+
 @dataclass(frozen=True, kw_only=True)
 class Followed:
     """A followed issue; see `FollowedIssueRow`."""
@@ -40,7 +50,7 @@ class Followed:
     seen_on: datetime | None = None
     fingerprint: str = ""
     closed: bool = False
-    listed: bool = False
+    stage: Stage = Stage.POSTED
     id: int = 0
     direct: bool = False
     quoted_to: int | None = None
@@ -53,6 +63,11 @@ class Followed:
         if self.digest_id is None:
             return f"{FOLLOWED}:{self.id}"
         return f"{FOLLOWED}:{self.digest_id}/{self.issue_id}"
+
+    @property
+    def has_own_post(self) -> bool:
+        """Whether it has a post of its own, or gets one."""
+        return self.stage in (Stage.FOUND, Stage.POSTED)
 
 
 @dataclass(frozen=True)
@@ -96,7 +111,7 @@ class StoredFollowed:
 
     async def claim_list(self, feed: int, followed: Sequence[Followed]) -> Collection[int]:
         """Add issues that a live feed is about to list in one post; returns those that are its own."""
-        added = [self._adding(replace(one, listed=True)) for one in followed]
+        added = [self._adding(replace(one, stage=Stage.LISTING)) for one in followed]
         await self.database.execute(self._dropping_unposted(followed), *added)
         there = await self.in_feeds(followed[0].channel_id, [one.issue_id for one in followed])
         return {one.issue_id for one in there if one.digest_id == feed}
@@ -104,7 +119,8 @@ class StoredFollowed:
     def list_posted(self, feed: int) -> Statement:
         """The statement that records that a live feed has posted what it was about to list."""
         row = FollowedIssueRow
-        return sa.update(row).where(row.digest_id == feed, row.listed).values(closed=True)
+        its = sa.and_(row.digest_id == feed, row.stage == Stage.LISTING)
+        return sa.update(row).where(its).values(stage=Stage.LISTED)
 
     async def in_feeds(self, channel_id: str, issues: Collection[int]) -> tuple[Followed, ...]:
         """Return what a channel's live feeds have, at least of these issues, without what a paused one has
@@ -114,16 +130,19 @@ class StoredFollowed:
         return await self._select(sa.and_(there, _among(issues), sa.not_(_UNPOSTED)))
 
     def dropping_old(self, digest_id: int, now: datetime) -> Statement:
-        """The statement that keeps only the newest open issues of a live feed, and what closed lately."""
+        """The statement that keeps only the newest open issues of a live feed, and what was closed, or listed
+        in a post with others, lately.
+        """
         row, its = FollowedIssueRow, FollowedIssueRow.digest_id == digest_id
+        over = row.closed | (row.stage == Stage.LISTED)
         kept = (
             sa.select(row.id)
-            .where(its, row.closed.is_(False))
+            .where(its, sa.not_(over))
             .order_by(row.issue_id.desc())
             .limit(FEED_OPEN)
             .scalar_subquery()
         )
-        lately = sa.and_(row.closed, row.changed_at > now - FEED_CLOSED_FOR)
+        lately = sa.and_(over, row.changed_at > now - FEED_CLOSED_FOR)
         return sa.delete(row).where(its, sa.not_(lately), row.id.not_in(kept))
 
     async def in_thread(self, channel_id: str, thread_ts: str, issue_id: int) -> Followed | None:
@@ -191,7 +210,7 @@ class StoredFollowed:
         rows = await self.database.rows(
             sa.select(FollowedIssueRow).where(which).order_by(FollowedIssueRow.id)
         )
-        return tuple(from_row(Followed, row, owner=Owner.of(row)) for row in rows)
+        return tuple(from_row(Followed, row, owner=Owner.of(row), stage=Stage(row.stage)) for row in rows)
 
     def _dropping_unposted(self, followed: Sequence[Followed]) -> Statement:
         """The statement that drops these issues if a paused live feed of the channel hasn't posted them."""
@@ -232,12 +251,12 @@ _ACTIVE = sa.or_(
 """Matches issues that are followed by themselves, or by a live feed that isn't paused."""
 _FEED = sa.cast(FollowedIssueRow.digest_id, sa.Text)
 _POSTING_JOB = sa.case(
-    (FollowedIssueRow.listed, sa.literal(f"{DIGEST}:") + _FEED),
+    (FollowedIssueRow.stage == Stage.LISTING, sa.literal(f"{DIGEST}:") + _FEED),
     else_=sa.literal(f"{FOLLOWED}:") + _FEED + "/" + sa.cast(FollowedIssueRow.issue_id, sa.Text),
 )
 _POST_UNKNOWN = sa.exists().where(JobRow.key == _POSTING_JOB, OUTCOME_UNKNOWN)
 """Matches issues of live feeds about which a message may have been sent: that is looked up first."""
-_NOT_YET_POSTED = sa.and_(FollowedIssueRow.ts == "", FollowedIssueRow.closed.is_(False))
+_NOT_YET_POSTED = FollowedIssueRow.stage.in_((Stage.FOUND, Stage.LISTING))
 _UNPOSTED = sa.and_(_NOT_YET_POSTED, sa.not_(_ACTIVE), sa.not_(_POST_UNKNOWN))
 """Matches issues that a live feed found and hadn't posted when it was paused."""
 

@@ -386,8 +386,7 @@ class FollowedIssueRow(Owned, Table):
     Where comments are included, those after the journal `quoted_to` are quoted.
 
     An issue of a live feed has its `digest_id`, is read with the feed's owner's key, and has no `ts` until it
-    is posted. Nor has one that is `listed` in a post with others: that isn't kept up to date, and the issue
-    counts as `closed` once it is posted. Changes after the journal `told_to` get a line in its thread. A
+    has a post of its own: see `Stage`. Changes after the journal `told_to` get a line in its thread. A
     channel's feeds have an issue once.
     """
 
@@ -418,7 +417,7 @@ class FollowedIssueRow(Owned, Table):
     seen_on: Mapped[datetime | None]
     fingerprint: Mapped[str]
     closed: Mapped[bool]
-    listed: Mapped[bool]
+    stage: Mapped[str]
     direct: Mapped[bool]
     quoted_to: Mapped[int | None]
     told_to: Mapped[int] = mapped_column(server_default="0")

@@ -26,7 +26,7 @@ from bot.slack.outgoing.outcomes import ChannelStatus, PostOutcome
 from bot.slack.outgoing.replies import Reply, WhyNotShow
 from bot.slack.surfaces.blocks import Message
 from bot.store.digests import Digest, Pause
-from bot.store.followed import Followed
+from bot.store.followed import Followed, Stage
 from bot.store.jobs import Again, Done, JobOutcome, Later
 
 LATEST_RETRY = 60.0  # seconds until a feed is read again after an error
@@ -49,7 +49,7 @@ class FeedRuns(DigestRuns):
         feed, stored = item.digest, self.access.store.followed
         rows = {row.id: row for row in content.updated}
         known = await stored.in_feeds(feed.channel_id, rows) if rows else ()
-        posted = {one.issue_id for one in known if one.digest_id != feed.id or not one.listed}
+        posted = {one.issue_id for one in known if one.digest_id != feed.id or one.has_own_post}
         new = tuple(issue for issue in content.issues if issue.id not in posted)
 
         if len(new) > MAX_POSTED_ALONE:
@@ -62,8 +62,8 @@ class FeedRuns(DigestRuns):
         if not isinstance(outcome, Again):
             return outcome
 
-        mine = (one for one in known if one.digest_id == feed.id and not one.listed and one.issue_id in rows)
-        changed = [one for one in mine if has_changed(one, rows[one.issue_id])]
+        mine = (one for one in known if one.digest_id == feed.id and one.has_own_post)
+        changed = [one for one in mine if one.issue_id in rows and has_changed(one, rows[one.issue_id])]
         if not (new or changed):
             return outcome
         posts = [followed_by(feed, issue) for issue in new]
@@ -89,6 +89,7 @@ def followed_by(feed: Digest, issue: Issue) -> Followed:
         ts="",
         posted_by=feed.owner.user_id,
         created=True,
+        stage=Stage.FOUND,
         agreed_project=feed.agreed_project,
         direct=feed.direct,
         digest_id=feed.id,

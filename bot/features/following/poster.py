@@ -23,7 +23,7 @@ from bot.slack.outgoing.outcomes import DeliveryOutcome, NotPosted
 from bot.slack.outgoing.posting import deletable
 from bot.slack.outgoing.replies import Platform
 from bot.slack.surfaces.blocks import Message
-from bot.store.followed import Followed
+from bot.store.followed import Followed, Stage
 from bot.store.jobs import Job, Later
 from bot.store.owner import Owner
 
@@ -74,8 +74,9 @@ class ThreadLine(BaseModel, frozen=True):
 
     def recorded(self, followed: Followed, ts: str) -> Mapping[str, Any]:
         """Return the values to store once it is added, with this `ts`."""
-        place = {"ts": ts, "thread_ts": followed.thread_ts or ts} if self.kind is LineKind.POST else {}
-        return {**self.records, **place}
+        if self.kind is not LineKind.POST:
+            return self.records
+        return {**self.records, "stage": Stage.POSTED, "ts": ts, "thread_ts": followed.thread_ts or ts}
 
 
 class ThreadPoster:

@@ -25,7 +25,7 @@ from bot.service.models import Issue
 from bot.slack.outgoing import outcomes
 from bot.slack.outgoing.outcomes import ChannelStatus
 from bot.store.digests import Pause
-from bot.store.followed import FOLLOWER, Followed
+from bot.store.followed import FOLLOWER, Followed, Stage
 from bot.store.jobs import Again, Done, Job, JobOutcome, Later
 from bot.store.owner import Owner
 
@@ -200,13 +200,13 @@ class FollowedReads(DueReads[ChangedIssue, IssueSnapshot | None]):
     async def _refused(self, one: Followed, status: ChannelStatus | None) -> None:
         """Stop following what Slack doesn't let the bot update, and stop a live feed that it can't post."""
         await self._following.end([one], "post refused")
-        if not one.ts and one.digest_id is not None and status is None:
+        if one.stage is not Stage.POSTED and one.digest_id is not None and status is None:
             await self.access.store.digests.stop(one.owner, [one.digest_id], Pause.REFUSED)
 
     async def _post(self, item: ChangedIssue, snapshot: IssueSnapshot) -> NextStep:
         """Post an issue of a live feed, unless it is posted already."""
         one, told_to = item.followed, max((journal.id for journal in snapshot.history), default=0)
-        if one.ts:
+        if one.stage is Stage.POSTED:
             return item
         records = {"closed": snapshot.closed, "told_to": told_to}
         return await self._add(item, ThreadLine.posting(one, snapshot.fingerprint, **records), snapshot)

@@ -11,7 +11,7 @@ from bot.slack.surfaces.blocks import JSON, Block, Message, button_row, menu_opt
 from bot.slack.text.mrkdwn import day, line, link
 from bot.slack.text.wording import Wording
 from bot.spelling import series
-from bot.store.followed import Followed
+from bot.store.followed import Followed, Stage
 
 MAX_DETAILS = 4
 
@@ -156,6 +156,7 @@ def changes_line(snapshot: IssueSnapshot, told_to: int) -> Message:
 def unconfirmed(followed: Followed, wording: Wording) -> Message:
     """Tells a follower that Slack didn't confirm a line of a thread, or a live feed's post."""
     number = link(wording.url(followed.issue_id), f"#{followed.issue_id}")
-    what = f"an update about {number} in a thread" if followed.ts else f"the live feed's post about {number}"
+    posted = followed.stage is Stage.POSTED
+    what = f"an update about {number} in a thread" if posted else f"the live feed's post about {number}"
     text = f"Slack didn't confirm {what}, and I won't post it again. Open the issue to see what changed."
     return Message(text, (section(text),))

@@ -15,6 +15,7 @@ from bot.sandbox.workspace.model import Message
 from bot.service.models import Issue as Service
 from bot.store.channels import Channel as Place
 from bot.store.digests import Digest, Pause
+from bot.store.followed import Stage
 from bot.timings import Delays, Timings
 from tests.features.digests.newsroom import ANA, MOBILE, Digests
 from tests.features.digests.test_troubles import FEWEST_STEPS, Trouble, dies, stalls
@@ -269,7 +270,8 @@ async def test_an_old_post_is_not_kept_up_to_date(digests: Digests, why: str) ->
     else:
         feed = await feed_of(digests)
         numbers = range(1000, 1199)
-        others = [replace(followed_by(feed, Service(id=n)), ts=str(n), thread_ts=str(n)) for n in numbers]
+        first = replace(followed_by(feed, Service(id=0)), stage=Stage.POSTED)
+        others = [replace(first, issue_id=n, ts=str(n), thread_ts=str(n)) for n in numbers]
         added = store.followed.posting(others)[: -len(others)]  # without their jobs
         await digests.office.bot.database.write(lambda it: [it.execute(each) for each in added] and None)
         digests.report("The newest")

@@ -309,6 +309,26 @@ async def test_what_a_paused_feed_may_have_posted_is_not_posted_by_an_overlappin
     assert len(posts(digests)) == 1
 
 
+async def test_an_issue_that_was_to_be_listed_with_others_gets_a_post_that_is_kept_up_to_date(
+    digests: Digests,
+) -> None:
+    await add_feed(digests)
+    *_, issue, deleted = [digests.report(f"Alarm {n}") for n in range(11)]
+    digests.wire.faults = [("chat.postMessage", "lose the request")]
+    await minute(digests)
+    assert posts(digests) == []
+
+    del digests.office.tracker.data.issues[deleted.id]
+    for _ in range(2):
+        await minute(digests)
+    assert len(posts(digests)) == 10
+    change(digests, issue, status_id=IN_PROGRESS)
+    await minute(digests)
+
+    [post] = [post for post in posts(digests) if issue.subject in post.text]
+    assert lines(digests, post) == ["Ana Ruiz set the status to In progress"]
+
+
 async def test_a_channel_gets_one_feed_of_a_project_however_many_are_added_at_once(digests: Digests) -> None:
     where, office = await place(digests), digests.office.digests
     plans = [requested_plan("webshop", "live", group=group) for group in ("tracker", "priority")]
