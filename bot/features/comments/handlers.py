@@ -9,7 +9,7 @@ from bot.errors import BotError, InProgress
 from bot.features.comments import comments, views
 from bot.features.comments.views import ChooseIssue, CommentWithMessage, OpenComment
 from bot.features.files.attach import Batch
-from bot.features.files.jobs import FileJobs, FileSelection, new_batch
+from bot.features.files.selections import FileSelection, SavedSelections, new_batch
 from bot.features.files.views import progress
 from bot.features.issues.buttons import CommentOnIssue
 from bot.features.issues.handlers import IssueHandlers
@@ -34,7 +34,7 @@ DOING = "Adding the comment in {service}…"
 
 
 class CommentMetadata(Metadata):
-    """Of the form: the `issue`, unless it is chosen there; the job `files` of the message that is added;
+    """Of the form: the `issue`, unless it is chosen there; the saved `files` of the message that is added;
     `after` as in `Comment`; whether the user was asked to check if the comment is there (`checked`); and
     whether what they typed tells that it's `private`.
     """
@@ -48,7 +48,7 @@ class CommentMetadata(Metadata):
 
 class CommentHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.comments, self.jobs = parts.shared(comments.Comments), parts.shared(FileJobs)
+        self.comments, self.selections = parts.shared(comments.Comments), parts.shared(SavedSelections)
         self.issues = parts.shared(IssueHandlers)
 
     def feature(self) -> Feature:
@@ -92,7 +92,9 @@ class CommentHandlers:
         """*Open form*: show the form with the user's text and its problems."""
         await reply.open(loading(views.TITLE))
         saved = press.button
-        place = (await self.jobs.message(reply, saved.files)).place if saved.files else reply.place.as_json()
+        place = reply.place.as_json()
+        if saved.files:
+            place = (await self.selections.message(reply, saved.files)).place
         metadata = CommentMetadata(
             issue=saved.issue, files=saved.files, after=saved.after, checked=saved.checked, place=place
         )
@@ -103,19 +105,19 @@ class CommentHandlers:
         """The message shortcut: add the message to the issue that its thread is about, or to a chosen one."""
         reply, message = await reply.opened_for(shortcut, loading(views.TITLE)), shortcut.message
         about = await self.issues.about(reply, message)
-        job = await self.jobs.save_message(reply, message)
-        await self._show_message(reply, job, about.id if about else None)
+        saved_id = await self.selections.save_message(reply, message)
+        await self._show_message(reply, saved_id, about.id if about else None)
 
     async def open_with_message(self, press: ButtonPress[CommentWithMessage], reply: Reply) -> None:
         """*Comment* on an issue that was found from a message: add the message to it."""
         await reply.open(loading(views.TITLE))
-        await self._show_message(reply, press.button.job, press.button.issue)
+        await self._show_message(reply, press.button.saved, press.button.issue)
 
-    async def _show_message(self, reply: Reply, job_id: str, number: int | None) -> None:
-        job = await self.jobs.message(reply, job_id)
-        reply = reply.at(Destination.from_json(job.place))
-        text = await rich_input.prefilled(await quoted(reply, job.message), reply.wording.text_format)
-        metadata = CommentMetadata(files=job_id, place=job.place)
+    async def _show_message(self, reply: Reply, saved_id: str, number: int | None) -> None:
+        saved = await self.selections.message(reply, saved_id)
+        reply = reply.at(Destination.from_json(saved.place))
+        text = await rich_input.prefilled(await quoted(reply, saved.message), reply.wording.text_format)
+        metadata = CommentMetadata(files=saved_id, place=saved.place)
         await self._show(reply, metadata, text, number=number)
 
     async def open_form(
@@ -155,7 +157,7 @@ class CommentHandlers:
             metadata.dump(),
             fixed=metadata.issue is not None,
             private=metadata.private,
-            files=await self.jobs.form_field(reply, metadata.files),
+            files=await self.selections.form_field(reply, metadata.files),
             warning=warning,
         )
         await reply.show(view)
@@ -182,13 +184,13 @@ class CommentHandlers:
 
         batch = new_batch(None)
         reply.progress = lambda: progress(batch, DOING.format(service=reply.wording.service))
-        job = await self.jobs.message(reply, metadata.files) if metadata.files else None
-        await self.jobs.fill_from_form(reply, form, batch)
-        permalink = await posting.permalink(reply.slack, reply.place, job.message) if job else None
+        saved = await self.selections.message(reply, metadata.files) if metadata.files else None
+        await self.selections.fill_from_form(reply, form, batch)
+        permalink = await posting.permalink(reply.slack, reply.place, saved.message) if saved else None
         private = "yes" in values.all_chosen("private")
 
         try:
-            async with self._once(reply, job, number, private=private) as tried_at:
+            async with self._once(reply, saved, number, private=private) as tried_at:
                 since = None if metadata.checked else tried_at or reply.tried_at
                 comment = comments.Comment(text, private, permalink, metadata.after, since)
                 done = await self.comments.add(reply.owner, number, comment, batch)
@@ -208,11 +210,13 @@ class CommentHandlers:
             return FormResult(view=view, warning=warning)
 
         reply.committed = True
-        return await self._result(reply, done, text, batch, adds_message=job is not None, permalink=permalink)
+        return await self._result(
+            reply, done, text, batch, adds_message=saved is not None, permalink=permalink
+        )
 
     @asynccontextmanager
     async def _once(
-        self, reply: Reply, job: FileSelection | None, number: int, *, private: bool
+        self, reply: Reply, saved: FileSelection | None, number: int, *, private: bool
     ) -> AsyncIterator[datetime | None]:
         """Hold the claim on adding a message to this issue; gives when an earlier attempt began that may have
         added it. Raises AddedAlready and InProgress.
@@ -220,10 +224,10 @@ class CommentHandlers:
         A private note's claim is its author's own: those who can't see the note mustn't learn of it, and the
         others find it on the issue.
         """
-        if job is None:
+        if saved is None:
             yield None
             return
-        place, ts = Destination.from_json(job.place), job.message["ts"]
+        place, ts = Destination.from_json(saved.place), saved.message["ts"]
         claim = f"comment:{reply.owner.team_id}:{place.channel_id}:{ts}:{number}"
         if private:
             claim += f":private:{reply.owner.user_id}"
@@ -243,7 +247,7 @@ class CommentHandlers:
     ) -> FormResult:
         """Reply to the user, and in the thread of an added message if everyone there can see the comment."""
         number, wording, exposure = done.issue.id, reply.wording, exposure_of(done.issue)
-        files = await self.jobs.results(reply, number, batch) if batch.files else None
+        files = await self.selections.results(reply, number, batch) if batch.files else None
         if not reply.place.channel_id:
             blocks = [*views.commented(done, wording, text).blocks, *(files.blocks if files else ())]
             return FormResult(view=forms.result("Comment added", blocks))

@@ -20,16 +20,16 @@ PUBLIC = (
 
 
 class CommentWithMessage(Button):
-    """Opens the form that adds a message to an issue; `job` is the ID of the saved message and files."""
+    """Opens the form that adds a message to an issue; `saved` is the ID of the saved message and files."""
 
     action = "comment.with_message"
     issue: Number
-    job: str
+    saved: str
 
 
 class OpenComment(SavedDraft):
-    """Opens the form with a comment. The job `files` has the message that it adds, if any; `after` is as in
-    `Comment`, and `checked` whether the user was asked to look for it on the issue.
+    """Opens the form with a comment. `files` is the ID of the saved message that it adds, if any; `after` is
+    as in `Comment`, and `checked` whether the user was asked to look for it on the issue.
     """
 
     action = "comment.open_saved"

@@ -8,7 +8,7 @@ import structlog
 from bot.errors import BotError, NotLinked, OutcomeUnknown, UserError
 from bot.features.emoji import views
 from bot.features.files.attach import Batch, Files
-from bot.features.files.jobs import FileJobs, new_batch
+from bot.features.files.selections import SavedSelections, new_batch
 from bot.features.issues.creating import Created, IssueCreator, Source
 from bot.features.issues.fields import Draft
 from bot.features.issues.issues import Issues
@@ -46,7 +46,7 @@ class IssueUnconfirmed(UserError):
 
 class EmojiHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.parts, self.jobs, self.files = parts, parts.shared(FileJobs), parts.shared(Files)
+        self.parts, self.selections, self.files = parts, parts.shared(SavedSelections), parts.shared(Files)
         self.issues, self.creator = parts.shared(Issues), parts.shared(IssueCreator)
 
     def feature(self) -> Feature:
@@ -175,11 +175,11 @@ class EmojiHandlers:
 
     async def _report(self, reply: Reply, error: BotError, message: JSON | None, number: int | None) -> None:
         """Say why there is no issue, with the form for the message, or else what couldn't be checked."""
-        why, job = reply.wording.sentence(error), None
+        why, saved = reply.wording.sentence(error), None
         if number is None and not isinstance(error, OutcomeUnknown | IssueUnconfirmed):
             why = f"I didn't create an issue. {why}"
-            job = await self.jobs.save_message(reply, message) if message else None
-        await reply.privately_or_later(views.not_created(why, job))
+            saved = await self.selections.save_message(reply, message) if message else None
+        await reply.privately_or_later(views.not_created(why, saved))
 
     async def _others(
         self, author: Reply, source: Source, message: JSON, since: datetime, number: int | None
@@ -212,7 +212,8 @@ class EmojiHandlers:
         draft = await self._draft(reply, message)
         batch = new_batch(tried_at)
         if message.get("files"):
-            await self.jobs.fill(reply, batch, (await self.jobs.from_message(reply, message)).files)
+            selection = await self.selections.from_message(reply, message)
+            await self.selections.fill(reply, batch, selection.files)
         made = await self.creator.create(
             reply.owner,
             draft,

@@ -34,8 +34,8 @@ def link_first(emoji: str, wording: Wording, saved: str) -> Message:
     return Message(text, (section(text), button_row(LINK, LinkAccount(saved=saved))))
 
 
-def not_created(why: str, job: str | None) -> Message:
+def not_created(why: str, saved: str | None) -> Message:
     """Why a reaction created no issue, with the form for the saved message."""
     text = prose(why)
-    form = (button_row("Create an issue", CreateFromMessage(job=job)),) if job else ()
+    form = (button_row("Create an issue", CreateFromMessage(saved=saved)),) if saved else ()
     return Message(text, (section(text), *form))

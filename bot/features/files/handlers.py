@@ -10,7 +10,7 @@ import structlog
 from bot.errors import ServiceError, Unauthorized, UserError
 from bot.features.files import views
 from bot.features.files.attach import Batch, Files, FileState, FileToAttach
-from bot.features.files.jobs import FileJobs, FileSelection, name_of, new_batch
+from bot.features.files.selections import FileSelection, SavedSelections, name_of, new_batch
 from bot.features.files.views import AttachFromMessage, DescribeFile, RetryFiles
 from bot.features.issues.buttons import OpenFilesForm
 from bot.features.issues.handlers import IssueHandlers
@@ -39,7 +39,7 @@ DOING = "Uploading files to {service}…"
 
 
 class AttachMetadata(Metadata):
-    """Of the form that attaches files: to `issue`, or else those of the job `files` to the chosen issue."""
+    """Of the form that attaches files: to `issue`, or else the saved `files` to the chosen issue."""
 
     issue: Number | None = None
     files: str | None = None
@@ -52,7 +52,7 @@ class DescribeMetadata(Metadata):
 
 class FileHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.files, self.jobs = parts.shared(Files), parts.shared(FileJobs)
+        self.files, self.selections = parts.shared(Files), parts.shared(SavedSelections)
         self.issues, self.publicity = parts.shared(IssueHandlers), parts.shared(Publicity)
         self.progress_seconds = parts.delays.progress
         """The interval between two looks at the progress of a retry."""
@@ -92,31 +92,33 @@ class FileHandlers:
         reply, message = await reply.opened_for(shortcut, loading("Attach files")), shortcut.message
         # The upload may take longer than the response URL works.
         reply = reply.at(replace(reply.place, response_url=None))
-        job = await self.jobs.from_message(reply, message)
+        saved = await self.selections.from_message(reply, message)
         about = await self.issues.about(reply, message)
-        job_id = await self.jobs.save(reply, job.model_copy(update={"message": message_saveable(message)}))
-        await self._show_message_form(reply, job, job_id, about)
+        saved_id = await self.selections.save(
+            reply, saved.model_copy(update={"message": message_saveable(message)})
+        )
+        await self._show_message_form(reply, saved, saved_id, about)
 
     async def open_with_message(self, press: ButtonPress[AttachFromMessage], reply: Reply) -> None:
         """*Attach files* on an issue that was found from a message: choose files of the message."""
         await reply.open(loading("Attach files"))
-        job = await self.jobs.load(reply, press.button.job)
+        saved = await self.selections.load(reply, press.button.saved)
         async with self.files.access.accounts.reading(reply.owner) as session:
             issue = await self.files.issues.one(session, press.button.issue)
         await self._show_message_form(
-            reply.at(Destination.from_json(job.place)), job, press.button.job, issue
+            reply.at(Destination.from_json(saved.place)), saved, press.button.saved, issue
         )
 
     async def _show_message_form(
-        self, reply: Reply, job: FileSelection, job_id: str, issue: Issue | None
+        self, reply: Reply, saved: FileSelection, saved_id: str, issue: Issue | None
     ) -> None:
-        if not job.files:
-            why = " ".join(f"{file.name}: {file.why}" for file in job.missing)
+        if not saved.files:
+            why = " ".join(f"{file.name}: {file.why}" for file in saved.missing)
             raise UserError("I can't attach these files. {why}", why=why)
-        known = [(file.id, file.name) for file in job.files]
-        files = views.files_field(known, job.missing, optional=False)
-        metadata = AttachMetadata(files=job_id, place=reply.place.as_json())
-        await reply.show(views.message_form(known, files, issue, job_id, metadata.dump()))
+        known = [(file.id, file.name) for file in saved.files]
+        files = views.files_field(known, saved.missing, optional=False)
+        metadata = AttachMetadata(files=saved_id, place=reply.place.as_json())
+        await reply.show(views.message_form(known, files, issue, saved_id, metadata.dump()))
 
     async def submit(self, form: FormSubmission, reply: Reply) -> FormResult:
         metadata, values = AttachMetadata.of(form.view), forms.Values(form.view.json)
@@ -127,31 +129,31 @@ class FileHandlers:
         reply.progress = lambda: _progress(reply, batch)
 
         if metadata.files:
-            job = await self.jobs.load(reply, metadata.files)
-            job = job.model_copy(update={"files": _chosen(job.files, values)})
+            saved = await self.selections.load(reply, metadata.files)
+            saved = saved.model_copy(update={"files": _chosen(saved.files, values)})
         else:
             files = [
                 FileToAttach(id=str(file.get("id")), name=name_of(file)) for file in values.files("files")
             ]
-            job = FileSelection(files=tuple(files), place=reply.place.as_json(), own=True)
-        await self.jobs.fill(reply, batch, job.files, own=job.own)
-        return await self._attach(reply, number, batch, job)
+            saved = FileSelection(files=tuple(files), place=reply.place.as_json(), own=True)
+        await self.selections.fill(reply, batch, saved.files, own=saved.own)
+        return await self._attach(reply, number, batch, saved)
 
     async def retry_pressed(self, press: ButtonPress[RetryFiles], reply: Reply) -> None:
         """*Retry*: attach the failed files, only once even if the user chooses it again."""
-        job_id = press.button.job
-        job = await self.jobs.load(reply, job_id)
+        saved_id = press.button.saved
+        saved = await self.selections.load(reply, saved_id)
         in_form = reply.in_form
         if not in_form:
             await reply.open(loading("Attach files"))
         pressed = reply.place
-        reply = reply.at(Destination.from_json(job.place))
-        batch = new_batch(job.since)
+        reply = reply.at(Destination.from_json(saved.place))
+        batch = new_batch(saved.since)
         retried = UserError("You've already retried these files. Check the issue.")
 
-        async with reply.claim(f"retry:{job_id}", retried):
-            await self.jobs.fill(reply, batch, job.files, own=job.own)
-            work = asyncio.create_task(self._attach(reply, job.issue or 0, batch, job))
+        async with reply.claim(f"retry:{saved_id}", retried):
+            await self.selections.fill(reply, batch, saved.files, own=saved.own)
+            work = asyncio.create_task(self._attach(reply, saved.issue or 0, batch, saved))
             result = await follow(reply, work, lambda: _progress(reply, batch), "", self.progress_seconds)
         if not in_form:
             await posting.dismiss(reply.slack, pressed)
@@ -173,14 +175,14 @@ class FileHandlers:
         await self.files.describe(reply.owner, metadata.issue, metadata.attachment, name, description)
         return FormResult.notice(TITLE, views.described(metadata.issue, name, description, reply.wording))
 
-    async def _attach(self, reply: Reply, number: int, batch: Batch, job: FileSelection) -> FormResult:
+    async def _attach(self, reply: Reply, number: int, batch: Batch, saved: FileSelection) -> FormResult:
         try:
             await self.files.attach(reply.owner, number, batch)
         except UpdatesUnsupported:
-            job_id = await self.jobs.save(reply, job.model_copy(update={"issue": number}))
-            return FormResult.notice(TITLE, views.new_instead(number, job_id, reply.wording))
+            saved_id = await self.selections.save(reply, saved.model_copy(update={"issue": number}))
+            return FormResult.notice(TITLE, views.new_instead(number, saved_id, reply.wording))
         except ServiceError as error:
-            if not job.own:
+            if not saved.own:
                 raise
             if isinstance(error, Unauthorized):
                 await self.files.access.accounts.whoami(reply.owner)  # raises if the key is dead
@@ -188,9 +190,9 @@ class FileHandlers:
             for file in batch.in_state(FileState.WAITING, FileState.UPLOADED):
                 file.end(FileState.FAILED, error)
 
-        result = FormResult.notice(TITLE, await self.jobs.results(reply, number, batch, job))
-        if job.message and (count := batch.newly_attached):
-            return replace(result, then=partial(self._announce, reply, number, count, job.message))
+        result = FormResult.notice(TITLE, await self.selections.results(reply, number, batch, saved))
+        if saved.message and (count := batch.newly_attached):
+            return replace(result, then=partial(self._announce, reply, number, count, saved.message))
         return result
 
     async def _announce(self, reply: Reply, number: int, count: int, message: JSON) -> None:

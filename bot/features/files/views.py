@@ -40,11 +40,11 @@ ICONS = {
 
 
 class AttachFromMessage(Button):
-    """Opens the form for a message's files, with the issue chosen; `job` is the ID of the saved message."""
+    """Opens the form for a message's files, with the issue chosen; `saved` is the ID of the saved message."""
 
     action = "files.from_message"
     issue: Number
-    job: str
+    saved: str
 
 
 class DescribeFile(Button):
@@ -56,7 +56,7 @@ class DescribeFile(Button):
 class RetryFiles(Button):
     action = "files.retry"
     shows_progress = True
-    job: str
+    saved: str
 
 
 def files_form(issue: Issue | None, metadata: str) -> JSON:
@@ -76,14 +76,14 @@ def message_form(
     known: Sequence[forms.SelectOption],
     files: Sequence[Block],
     issue: Issue | None,
-    job_id: str,
+    saved_id: str,
     metadata: str,
 ) -> JSON:
     """The form for a message's files: which ones, the issue, and their names."""
     blocks: list[Block] = [
         *files,
         issue_field("files.issue", issue),
-        actions([button(CREATE, NewIssueWithFiles(job=job_id))]),
+        actions([button(CREATE, NewIssueWithFiles(saved=saved_id))]),
     ]
     for index, (_, name) in enumerate(known[:MAX_NAMED]):
         if len(known) > 1:
@@ -145,11 +145,11 @@ def row(number: int, file: BatchFile, wording: Wording) -> Block:
 
 
 def results(number: int, rows: Sequence[Block], wording: Wording, retry: str | None) -> Message:
-    """The results of all files. `retry` is the id of the job with the failed ones."""
+    """The results of all files. `retry` is the ID of the saved selection of the failed ones."""
     head = f"Files for {_issue(number, wording)}"
     blocks: list[Block] = [section(f"*{head}*"), *rows]
     lines = [head, *(block["text"]["text"] for block in rows)]
-    again = [button("Retry", RetryFiles(job=retry), style="primary")] if retry else []
+    again = [button("Retry", RetryFiles(saved=retry), style="primary")] if retry else []
     blocks.append(actions([*again, link_button(f"Open in {wording.service}", wording.url(number))]))
     return Message("\n".join(lines), tuple(blocks))
 
@@ -162,12 +162,12 @@ def attached(issue: Issue, count: int, wording: Wording, announced: PostOutcome 
     return None if explained is answer else explained
 
 
-def new_instead(number: int, job_id: str, wording: Wording) -> Message:
+def new_instead(number: int, saved_id: str, wording: Wording) -> Message:
     """The service accepts files only while an issue is created; offers to create one."""
     reason = f"{wording.service} can't add files to an existing issue. Create a new issue with them."
     text = f":warning: {prose(reason)}"
     buttons = [
-        button(CREATE, NewIssueWithFiles(job=job_id), style="primary"),
+        button(CREATE, NewIssueWithFiles(saved=saved_id), style="primary"),
         link_button(f"Open #{number}", wording.url(number)),
     ]
     return Message(text, (section(text), actions(buttons)))

@@ -126,10 +126,10 @@ class MoreFields(Button):
 
 
 class NewIssueWithFiles(Button):
-    """`job` is the ID of the saved files."""
+    """`saved` is the ID of the saved files."""
 
     action = "files.new"
-    job: str
+    saved: str
 
 
 class ChooseProject(Button):

@@ -5,7 +5,7 @@ from contextlib import suppress
 from functools import partial
 
 from bot.errors import NotLinked
-from bot.features.files.jobs import FileJobs, name_of
+from bot.features.files.selections import SavedSelections, name_of
 from bot.features.help import views as help_views
 from bot.features.issues.fields import Draft
 from bot.features.issues.handlers import IssueHandlers
@@ -49,7 +49,8 @@ _KINDS = {"@": "user", "#": "channel"}
 
 class MentionHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.parts, self.jobs, self.issues = parts, parts.shared(FileJobs), parts.shared(IssueHandlers)
+        self.parts, self.issues = parts, parts.shared(IssueHandlers)
+        self.selections = parts.shared(SavedSelections)
         self.form = parts.shared(FormOpening)
 
     def feature(self) -> Feature:
@@ -121,7 +122,7 @@ class MentionHandlers:
         create: CreateFromMessage | OpenDraftThere
         if message.event.get("files"):
             cleaned = message.event | {"text": message.text}
-            create = CreateFromMessage(job=await self.jobs.save_message(reply, cleaned))
+            create = CreateFromMessage(saved=await self.selections.save_message(reply, cleaned))
         else:
             draft = Draft(subject=unclear.subject, values={"desc": unclear.description})
             create = await reply.save(OpenDraftThere(draft=draft, place=reply.place.as_json()))
@@ -158,10 +159,10 @@ class MentionHandlers:
         about = await self.issues.about(reply, message.event, read)
         others = (each for each in read if each["ts"] != message.event["ts"])
         first = next(others, message.event | {"text": message.text})
-        job = await self.jobs.save_message(reply, first | {"thread_ts": thread})
-        menu = views.thread_menu(job, thread, about, reply.wording)
+        saved = await self.selections.save_message(reply, first | {"thread_ts": thread})
+        menu = views.thread_menu(saved, thread, about, reply.wording)
         if isinstance(meaning, CommentOfThread) and (number := meaning.number or (about and about.id)):
-            menu = views.as_comment(job, number)
+            menu = views.as_comment(saved, number)
         await reply.privately(menu)
 
     async def run_pressed(self, press: ButtonPress[RunCommand], _reply: Reply) -> JSON:

@@ -75,20 +75,20 @@ def unclear(
     return Message(message, (section(message), *rows([*buttons, help_button()])))
 
 
-def as_comment(job: str, number: int) -> Message:
-    """Offers the message that is saved as `job` as a comment on an issue."""
-    add = button(f"Comment on #{number}", CommentWithMessage(issue=number, job=job), style="primary")
+def as_comment(saved: str, number: int) -> Message:
+    """Offers the `saved` message as a comment on an issue."""
+    add = button(f"Comment on #{number}", CommentWithMessage(issue=number, saved=saved), style="primary")
     return Message(OF_THREAD, (section(OF_THREAD), actions([add])))
 
 
-def thread_menu(job: str, thread_ts: str, issue: Issue | None, wording: Wording) -> Message:
-    """Offers actions on a thread, saved as `job`, which may be about an issue."""
+def thread_menu(saved: str, thread_ts: str, issue: Issue | None, wording: Wording) -> Message:
+    """Offers actions on a `saved` thread, which may be about an issue."""
     about = f"This thread is about {title(issue, wording)}." if issue else ""
     text = f"{about} What should I do with it?".strip() if issue else "What should I do with this thread?"
     rows: list[Sequence[Element]] = [
         [
-            button("Create an issue", CreateFromMessage(job=job, whole=True)),
-            button("Find related issues", FindRelated(job=job)),
+            button("Create an issue", CreateFromMessage(saved=saved, whole=True)),
+            button("Find related issues", FindRelated(saved=saved)),
         ]
     ]
     if issue:

@@ -10,7 +10,7 @@ from bot.access.accounts import Session
 from bot.access.name_matching import UnclearName, probable
 from bot.access.projects import KnownProject, NoVisibleProject, ProjectNotChosen
 from bot.errors import BotError, WrongField
-from bot.features.files.jobs import FileJobs
+from bot.features.files.selections import SavedSelections
 from bot.features.issues.creating import Source
 from bot.features.issues.field_inputs import names_in
 from bot.features.issues.fields import DESCRIPTION, Draft, resolved
@@ -35,7 +35,8 @@ log = structlog.get_logger(__name__)
 
 class FormFilling:
     def __init__(self, parts: Parts) -> None:
-        self.parts, self.templates, self.jobs = parts, parts.shared(Templates), parts.shared(FileJobs)
+        self.parts, self.templates = parts, parts.shared(Templates)
+        self.selections = parts.shared(SavedSelections)
         self.inclusion, self.similar = parts.shared(ThreadInclusion), parts.shared(Duplicates)
         self.accounts, self.projects, self.catalogs = parts.accounts, parts.projects, parts.catalogs
         self.saved = parts.store.saved_input
@@ -160,7 +161,7 @@ class FormFilling:
         rest, offered, files = await asyncio.gather(
             long_description.field(self.saved, reply.owner, metadata),
             self.inclusion.offered(reply, metadata),
-            self.jobs.form_field(reply, metadata.files),
+            self.selections.form_field(reply, metadata.files),
         )
         attached = [*rest, *([thread.form_field(offered)] if offered else ()), *files]
         project_id = project.id if project else None

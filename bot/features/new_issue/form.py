@@ -27,8 +27,8 @@ CUSTOM_FIELDS = 20
 
 
 class NewIssueMetadata(Metadata):
-    """The strings are IDs of saved input: `files` of a job, `thread` of an offered thread, `rest` of a
-    description that is too long for the form, and `draft` of what waits for a project.
+    """The strings are IDs of saved input: `files` of selected files, `thread` of an offered thread, `rest` of
+    a description that is too long for the form, and `draft` of what waits for a project.
 
     `form` tells a form from others, also when it is opened again. `source` is the message that the issue is
     created from. `template` is the ID of the one that filled the form in, and `more` is whether *More fields*

@@ -10,7 +10,7 @@ import structlog
 
 from bot.errors import BotError, WrongField
 from bot.features.files.attach import Batch, Files
-from bot.features.files.jobs import FileJobs, new_batch
+from bot.features.files.selections import SavedSelections, new_batch
 from bot.features.files.views import progress
 from bot.features.following.handlers import FollowHandlers
 from bot.features.issues import buttons, views
@@ -51,7 +51,7 @@ class CreateFormHandlers:
         self.parts, self.pauses = parts, Debouncer(parts.delays.typing)
         self.unfinished = parts.shared(UnfinishedForms)
         self.issues, self.filling = parts.shared(Issues), parts.shared(FormFilling)
-        self.jobs, self.files = parts.shared(FileJobs), parts.shared(Files)
+        self.selections, self.files = parts.shared(SavedSelections), parts.shared(Files)
         self.inclusion, self.creator = parts.shared(ThreadInclusion), parts.shared(IssueCreator)
         self.messenger = parts.shared(AssignmentMessenger)
 
@@ -210,7 +210,7 @@ class CreateFormHandlers:
         reply.progress = lambda: progress(batch, f"Creating the issue in {reply.wording.service}…")
 
         try:
-            await self.jobs.fill_from_form(reply, form, batch, included.files)
+            await self.selections.fill_from_form(reply, form, batch, included.files)
             made = await self.creator.create(
                 reply.owner,
                 draft,
@@ -242,7 +242,7 @@ class CreateFormHandlers:
     async def _confirmed(self, reply: Reply, made: Created, batch: Batch) -> JSON:
         """The form's confirmation, where there is no channel to announce the issue in."""
         blocks = views.created(made, reply.wording, PostOutcome.NOWHERE).blocks
-        files = (await self.jobs.results(reply, made.issue.id, batch)).blocks if batch.files else ()
+        files = (await self.selections.results(reply, made.issue.id, batch)).blocks if batch.files else ()
         return forms.result("Created", [*blocks, *files])
 
     async def _again(self, reply: Reply, view: View, state: FormState) -> FormResult:
@@ -270,7 +270,9 @@ async def announce(
     the issue.
     """
     if batch.files:
-        await reply.privately_or_later(await parts.shared(FileJobs).results(reply, made.issue.id, batch))
+        await reply.privately_or_later(
+            await parts.shared(SavedSelections).results(reply, made.issue.id, batch)
+        )
     issues = parts.shared(IssueHandlers)
     before = await issues.announced_since(reply, made.issue.id, tried_at) if tried_at else None
     ts = await issues.tell(reply, made, notes, followed=followed, before=before)

@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.access.name_matching import UnclearName
 from bot.errors import BotError, Forbidden, KeyInRequest, NotFound, NotLinked, Refused, TooLarge, UserError
-from bot.features.files.jobs import FileJobs
+from bot.features.files.selections import SavedSelections
 from bot.features.issues.buttons import NewIssueWithFiles, OpenIssueForm
 from bot.features.issues.creating import Source
 from bot.features.issues.fields import Draft, IssueRefused, fields_of
@@ -45,7 +45,7 @@ class OpenDraft(SavedDraft):
 
 class FormOpening:
     def __init__(self, parts: Parts) -> None:
-        self.parts, self.jobs, self.issues = parts, parts.shared(FileJobs), parts.shared(Issues)
+        self.parts, self.selections, self.issues = parts, parts.shared(SavedSelections), parts.shared(Issues)
         self.inclusion, self.filling = parts.shared(ThreadInclusion), parts.shared(FormFilling)
         self.unfinished = parts.shared(UnfinishedForms)
 
@@ -71,9 +71,9 @@ class FormOpening:
 
     async def open_with_message(self, press: ButtonPress[CreateFromMessage], reply: Reply) -> None:
         """*Create an issue* in a list of related issues: the form replaces the list."""
-        job = await self.jobs.message(reply, press.button.job)
-        place = Destination.from_json(job.place)
-        await self._open_for_message(reply.at(place), job.message, whole=press.button.whole)
+        saved = await self.selections.message(reply, press.button.saved)
+        place = Destination.from_json(saved.place)
+        await self._open_for_message(reply.at(place), saved.message, whole=press.button.whole)
 
     async def _open_for_message(self, reply: Reply, message: JSON, *, whole: bool = False) -> None:
         """The form filled from a message in the reply's channel; `whole` includes its thread."""
@@ -88,31 +88,31 @@ class FormOpening:
         await self.open_form(reply.at(thread), draft, metadata)
 
     async def _files_of(self, reply: Reply, message: JSON) -> str | None:
-        """The ID of the saved job for a message's files; None if it has none."""
+        """The ID of the saved selection for a message's files; None if it has none."""
         if not message.get("files"):
             return None
-        return await self.jobs.save(reply, await self.jobs.from_message(reply, message))
+        return await self.selections.save(reply, await self.selections.from_message(reply, message))
 
     async def open_with_files(self, press: ButtonPress[NewIssueWithFiles], reply: Reply) -> None:
         """*Create a new issue with them*: the form with files that were chosen before."""
-        job = await self.jobs.load(reply, press.button.job)
-        place = Destination.from_json(job.place)
+        saved = await self.selections.load(reply, press.button.saved)
+        place = Destination.from_json(saved.place)
         if reply.in_form:  # this button was the form's answer: the new form replaces it
             await reply.show(loading(TITLE))
 
         draft, source = Draft(), None
-        if job.message and place.channel_id:
-            draft = await draft_from_message(reply.at(place), job.message)
-            source = Source(place.channel_id, job.message["ts"])
-        elif job.issue:
+        if saved.message and place.channel_id:
+            draft = await draft_from_message(reply.at(place), saved.message)
+            source = Source(place.channel_id, saved.message["ts"])
+        elif saved.issue:
             async with self.parts.accounts.reading(reply.owner) as session:
-                issue = await self.issues.one(session, job.issue)
+                issue = await self.issues.one(session, saved.issue)
             draft = Draft(
                 subject=f"Files for #{issue.id} {issue.subject}",
                 project=f"#{issue.project.id}" if issue.project else None,
                 values={"desc": f"Files for #{issue.id}."},
             )
-        fresh = await self.jobs.save(reply, job.model_copy(update={"issue": None}))
+        fresh = await self.selections.save(reply, saved.model_copy(update={"issue": None}))
         await self.open_form(reply.at(place), draft, NewIssueMetadata(source=source, files=fresh))
 
     async def open_form(

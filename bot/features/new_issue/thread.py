@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from slack_sdk.errors import SlackApiError
 
 from bot.errors import UserError, WrongField
-from bot.features.files.jobs import look_up, name_of
+from bot.features.files.selections import look_up, name_of
 from bot.features.new_issue.form import NewIssueMetadata
 from bot.features.parts import Parts
 from bot.service.conventions import DESCRIPTION_BYTES

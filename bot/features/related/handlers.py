@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from bot.features.files.jobs import FileJobs
+from bot.features.files.selections import SavedSelections
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.parts import Parts
 from bot.features.related import views
@@ -20,7 +20,7 @@ from bot.slack.text.to_service import to_plain
 
 class RelatedHandlers:
     def __init__(self, parts: Parts) -> None:
-        self.related, self.jobs = parts.shared(RelatedIssues), parts.shared(FileJobs)
+        self.related, self.selections = parts.shared(RelatedIssues), parts.shared(SavedSelections)
         self.issues = parts.shared(IssueHandlers)
 
     def feature(self) -> Feature:
@@ -35,10 +35,10 @@ class RelatedHandlers:
 
     async def find_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
         reply, message = await reply.opened_for(shortcut, loading(views.TITLE)), shortcut.message
-        matches, job_id = await asyncio.gather(
-            self._find(reply, message), self.jobs.save_message(reply, message)
+        matches, saved_id = await asyncio.gather(
+            self._find(reply, message), self.selections.save_message(reply, message)
         )
-        await self._show(reply, matches, job_id, files=bool(message.get("files")))
+        await self._show(reply, matches, saved_id, files=bool(message.get("files")))
 
     async def find_pressed(self, press: ButtonPress[FindRelated | SearchEverywhere], reply: Reply) -> None:
         """*Find related issues* below a reply: those that the saved message may be about. *Search all
@@ -47,21 +47,23 @@ class RelatedHandlers:
         everywhere = isinstance(press.button, SearchEverywhere)
         if not everywhere:
             await reply.open(loading(views.TITLE))
-        job = await self.jobs.message(reply, press.button.job)
-        matches = await self._find(reply, job.message, everywhere=everywhere)
-        await self._show(reply, matches, press.button.job, files=bool(job.files))
+        saved = await self.selections.message(reply, press.button.saved)
+        matches = await self._find(reply, saved.message, everywhere=everywhere)
+        await self._show(reply, matches, press.button.saved, files=bool(saved.files))
 
     async def share_pressed(self, press: ButtonPress[ShareInThread], reply: Reply) -> None:
         """*Share in thread*: post the issue there; ask first unless everyone can see it."""
-        number, agreed_project, job_id = press.button.issue, press.button.agreed_project, press.button.job
+        number, agreed_project, saved_id = press.button.issue, press.button.agreed_project, press.button.saved
         if agreed_project:
             await reply.show(loading(views.SHARING))
         else:
             await reply.open(loading(views.SHARING))
-        job = await self.jobs.message(reply, job_id)
-        exposure = await self.issues.share(reply.at(Destination.from_json(job.place)), number, agreed_project)
+        saved = await self.selections.message(reply, saved_id)
+        exposure = await self.issues.share(
+            reply.at(Destination.from_json(saved.place)), number, agreed_project
+        )
         if exposure and exposure.issue:
-            await reply.show(views.question(exposure.issue, reply.wording, job_id))
+            await reply.show(views.question(exposure.issue, reply.wording, saved_id))
         else:
             await reply.show(views.in_thread(number, reply.wording))
 
@@ -71,5 +73,5 @@ class RelatedHandlers:
         plain = await asyncio.to_thread(to_plain, text, lambda _: "")
         return await self.related.find(reply.owner, plain, numbers, reply.channel, everywhere=everywhere)
 
-    async def _show(self, reply: Reply, matches: RelatedMatches, job_id: str, *, files: bool) -> None:
-        await reply.show(views.related(matches, reply.wording, await reply.today(), job_id, files=files))
+    async def _show(self, reply: Reply, matches: RelatedMatches, saved_id: str, *, files: bool) -> None:
+        await reply.show(views.related(matches, reply.wording, await reply.today(), saved_id, files=files))

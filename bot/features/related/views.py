@@ -36,30 +36,32 @@ class ShareInThread(Button):
     action = "related.share"
     issue: Number
     agreed_project: Number | None = None
-    job: str
+    saved: str
 
 
 class SearchEverywhere(Button):
     """Searches all projects for the message's words."""
 
     action = "related.everywhere"
-    job: str
+    saved: str
 
 
 class FindRelated(Button):
     action = "related.find"
-    job: str
+    saved: str
 
 
 class CreateFromMessage(Button):
     """Opens the form for a new issue, filled from the message, with its `whole` thread."""
 
     action = "related.create"
-    job: str
+    saved: str
     whole: bool = False
 
 
-def related(matches: RelatedMatches, wording: Wording, today: date | None, job: str, *, files: bool) -> JSON:
+def related(
+    matches: RelatedMatches, wording: Wording, today: date | None, saved: str, *, files: bool
+) -> JSON:
     """The list, each issue with its menu; `files` is whether the message has any."""
     project = matches.project
     where = f"in {line(project.name)}" if project else "in all projects"
@@ -67,34 +69,34 @@ def related(matches: RelatedMatches, wording: Wording, today: date | None, job: 
     blocks: list[Block] = [section("No related issues found in any project.")]
     if matches.issues:
         rows = (
-            listed(issue, wording, today, fixed=fixed, menu=_menu(issue, wording, job, files=files))
+            listed(issue, wording, today, fixed=fixed, menu=_menu(issue, wording, saved, files=files))
             for issue in matches.issues
         )
         blocks = [context(f"Closest matches {where}, open issues first"), divider(), *rows, divider()]
-    create = button("Create an issue", CreateFromMessage(job=job), style="primary")
-    everywhere = [button("Search all projects", SearchEverywhere(job=job))] if project else []
+    create = button("Create an issue", CreateFromMessage(saved=saved), style="primary")
+    everywhere = [button("Search all projects", SearchEverywhere(saved=saved))] if project else []
     return forms.result(TITLE, [*blocks, actions([create, *everywhere, NEW_SEARCH])])
 
 
-def _menu(issue: Issue, wording: Wording, job: str, *, files: bool) -> JSON:
+def _menu(issue: Issue, wording: Wording, saved: str, *, files: bool) -> JSON:
     options = []
     if not wording.lacks(UPDATE_ISSUE):
-        options.append(menu_option("Comment", CommentWithMessage(issue=issue.id, job=job)))
+        options.append(menu_option("Comment", CommentWithMessage(issue=issue.id, saved=saved)))
     if files:
-        options.append(menu_option("Attach files", AttachFromMessage(issue=issue.id, job=job)))
+        options.append(menu_option("Attach files", AttachFromMessage(issue=issue.id, saved=saved)))
     if not issue.is_private:
-        options.append(menu_option("Share in thread", ShareInThread(issue=issue.id, job=job)))
+        options.append(menu_option("Share in thread", ShareInThread(issue=issue.id, saved=saved)))
     return menu([*options, menu_link(*page(issue.id, wording))])
 
 
-def question(issue: Issue, wording: Wording, job: str) -> JSON:
+def question(issue: Issue, wording: Wording, saved: str) -> JSON:
     """Asks before an issue is shared that others in the thread may not see."""
     text = (
         f"Share {title(issue, wording)} in the thread? Its project isn't public. "
         "Others there may not have permission to see it."
     )
     project = issue.project.id if issue.project else None
-    confirmed = ShareInThread(issue=issue.id, agreed_project=project, job=job)
+    confirmed = ShareInThread(issue=issue.id, agreed_project=project, saved=saved)
     return forms.result(SHARING, [section(text), actions([button(SHARING, confirmed, style="primary")])])
 
 

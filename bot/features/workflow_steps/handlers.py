@@ -14,7 +14,7 @@ import structlog
 from bot.errors import BotError, KeyRejected, NotLinked, UserError
 from bot.features.accounts.views import link_offer
 from bot.features.comments.comments import Comment, Comments, CommentUnconfirmed, unconfirmed
-from bot.features.files.jobs import new_batch
+from bot.features.files.selections import new_batch
 from bot.features.issues.creating import IssueCreator
 from bot.features.issues.fields import Draft
 from bot.features.parts import Parts

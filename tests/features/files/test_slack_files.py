@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import UserError
-from bot.features.files.jobs import download
+from bot.features.files.selections import download
 from bot.slack.workspaces import web_client
 from tests.support.proxying import proxying
 from tests.support.serving import serving

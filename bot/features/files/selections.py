@@ -1,7 +1,7 @@
 """The files that a user wants attached: their IDs, saved between two interactions, and their download.
 
-Slack's file objects are looked up again whenever they are needed, so a job can wait for a day. The token is
-sent to Slack's file hosts only, and redirects are never followed.
+Slack's file objects are looked up again whenever they are needed, so a selection can wait for a day. The
+token is sent to Slack's file hosts only, and redirects are never followed.
 """
 
 import asyncio
@@ -63,13 +63,13 @@ def new_batch(attempted: datetime | None) -> Batch:
 
 
 @dataclass(frozen=True)
-class FileJobs:
-    """Saves jobs, and makes batches of their files."""
+class SavedSelections:
+    """Saves selections, and makes batches of their files."""
 
     parts: Parts
 
     async def from_message(self, reply: Reply, message: JSON) -> FileSelection:
-        """A job for the files of a message. Raises UserError if it has none."""
+        """A selection for the files of a message. Raises UserError if it has none."""
         given = (message.get("files") or [])[:MAX_FILES_OF_MESSAGE]
         if not given:
             raise UserError("This message has no files. Choose a message that has some.")
@@ -83,17 +83,19 @@ class FileJobs:
         return FileSelection(files=tuple(files), missing=tuple(missing), place=reply.place.as_json())
 
     async def save_message(self, reply: Reply, message: JSON) -> str:
-        """Save a message with its files, if any, and the place to reply; returns the job's id."""
-        job = await self.from_message(reply, message) if message.get("files") else FileSelection(files=())
+        """Save a message with its files, if any, and the place to reply; returns their ID."""
+        selection = FileSelection(files=())
+        if message.get("files"):
+            selection = await self.from_message(reply, message)
         about = {"message": message_saveable(message), "place": reply.place.as_json()}
-        return await self.save(reply, job.model_copy(update=about))
+        return await self.save(reply, selection.model_copy(update=about))
 
-    async def save(self, reply: Reply, job: FileSelection) -> str:
-        return await self.parts.store.saved_input.put(reply.owner, job.model_dump(mode="json"))
+    async def save(self, reply: Reply, selection: FileSelection) -> str:
+        return await self.parts.store.saved_input.put(reply.owner, selection.model_dump(mode="json"))
 
-    async def load(self, reply: Reply, job_id: str) -> FileSelection:
-        """The user's saved job. Raises UserError if it isn't stored anymore."""
-        payload = await self.parts.store.saved_input.get(reply.owner, job_id)
+    async def load(self, reply: Reply, saved_id: str) -> FileSelection:
+        """The user's saved selection. Raises UserError if it isn't stored anymore."""
+        payload = await self.parts.store.saved_input.get(reply.owner, saved_id)
         if payload is None:
             raise UserError("This request has expired. Attach the files again.")
         try:
@@ -101,12 +103,12 @@ class FileJobs:
         except ValidationError:
             raise ActionExpired from None
 
-    async def message(self, reply: Reply, job_id: str) -> FileSelection:
-        """Load a job with a message. Raises ActionExpired for any other."""
-        job = await self.load(reply, job_id)
-        if "ts" not in job.message:
+    async def message(self, reply: Reply, saved_id: str) -> FileSelection:
+        """Load a selection with a message. Raises ActionExpired for any other."""
+        selection = await self.load(reply, saved_id)
+        if "ts" not in selection.message:
             raise ActionExpired
-        return job
+        return selection
 
     async def fill(
         self,
@@ -117,7 +119,7 @@ class FileJobs:
         *,
         own: bool = False,
     ) -> None:
-        """Set the batch's files, ready to be uploaded; `own` as in a job.
+        """Set the batch's files, ready to be uploaded; `own` as in a selection.
 
         `known` are complete file objects by ID; Slack is asked for the others.
         """
@@ -126,44 +128,44 @@ class FileJobs:
         downloads = (download(reply.slack, self.parts.platform.file_hosts, stub, uploader) for stub in stubs)
         batch.files = tuple(map(BatchFile, requests, await asyncio.gather(*downloads)))
 
-    async def form_field(self, reply: Reply, job_id: str | None) -> list[Block]:
-        """The checkboxes for the files of a form's job; empty for a form without one."""
-        if not job_id:
+    async def form_field(self, reply: Reply, saved_id: str | None) -> list[Block]:
+        """The checkboxes for the files of a form's selection; empty for a form without one."""
+        if not saved_id:
             return []
-        job = await self.load(reply, job_id)
-        return views.files_field([(file.id, file.name) for file in job.files], job.missing)
+        selection = await self.load(reply, saved_id)
+        return views.files_field([(file.id, file.name) for file in selection.files], selection.missing)
 
     async def fill_from_form(
         self, reply: Reply, form: FormSubmission, batch: Batch, of_thread: Sequence[JSON] = ()
     ) -> None:
         """Set the batch's files: those of a thread in their order, and the form's own that are checked."""
-        job_id = form.view.metadata.get("files")
-        job = await self.load(reply, str(job_id)) if job_id else FileSelection(files=())
+        saved_id = form.view.metadata.get("files")
+        selection = await self.load(reply, str(saved_id)) if saved_id else FileSelection(files=())
         checked = forms.Values(form.view.json).all_chosen("files")
-        unchecked = {file.id for file in job.files} - set(checked)
+        unchecked = {file.id for file in selection.files} - set(checked)
         known = {str(file["id"]): file for file in of_thread if file["id"] not in unchecked}
         files = [FileToAttach(id=file_id, name=name_of(file)) for file_id, file in known.items()]
-        files += [file for file in job.files if file.id in checked and file.id not in known]
+        files += [file for file in selection.files if file.id in checked and file.id not in known]
         batch.in_order = bool(of_thread)
         if files:
-            await self.fill(reply, batch, files, known, own=job.own)
+            await self.fill(reply, batch, files, known, own=selection.own)
 
     async def results(
-        self, reply: Reply, number: int, batch: Batch, job: FileSelection | None = None
+        self, reply: Reply, number: int, batch: Batch, selection: FileSelection | None = None
     ) -> Message:
-        """The result of each file, below those of the `job` settled before, with a button that retries the
-        failed ones.
+        """The result of each file, below those that the `selection` has settled, with a button that retries
+        the failed ones.
         """
-        job = job or FileSelection(files=())
+        selection = selection or FileSelection(files=())
         retryable = batch.in_state(FileState.FAILED, FileState.UNCONFIRMED)
         settled = [file for file in batch.files if file not in retryable]
-        rows = (*job.rows, *(views.row(number, file, reply.wording) for file in settled))
+        rows = (*selection.rows, *(views.row(number, file, reply.wording) for file in settled))
         retry = None
 
         if retryable:
             failed, place = tuple(file.request for file in retryable), reply.place.as_json()
             about = {"files": failed, "missing": (), "issue": number, "place": place}
-            again = job.model_copy(update={**about, "since": batch.since, "rows": rows})
+            again = selection.model_copy(update={**about, "since": batch.since, "rows": rows})
             retry = await self.save(reply, again)
         rows += tuple(views.row(number, file, reply.wording) for file in retryable)
         return views.results(number, rows, reply.wording, retry)
