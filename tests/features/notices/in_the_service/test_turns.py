@@ -149,13 +149,6 @@ async def test_a_change_is_read_once_whatever_the_services_clock(
     await turns.next()
 
     assert wire.asked == ["GET /issues.json"] * 2  # Ana's and Ben's
-
-
-async def test_while_nothing_changes_a_turn_is_one_request(office: Office, turns: Turns, wire: Wire) -> None:
-    wire.heal()
-    await turns.next()
-    assert wire.asked == ["GET /issues.json"] * 2  # Ana's and Ben's
-
     wire.heal()
     await run_due(office.bot)
     assert wire.asked == []
