@@ -139,12 +139,14 @@ class FollowHandlers:
         why_not = await reply.platform.conversations.why_not_share(reply.slack, owner.team_id, channel)
         if why_not is not None:
             raise _not_followed(snapshot.issue.id, why_not)
+
         created, poster = press.button.created, poster_of(press.message) or owner
         stop = StopFollowing(issue=snapshot.issue.id, created=created)
         message = await built(reply.slack, reply.platform, poster, snapshot, stop, direct=place.direct)
         agreed_project = press.button.agreed_project
         if why_not := await self._why_not_show(owner, snapshot, place, agreed_project):
             raise _not_followed(snapshot.issue.id, why_not)
+
         by = poster.user_id
         await self.following.start(owner, snapshot, place, ts, agreed_project, posted_by=by, created=created)
         if not await posting.update(reply.slack, channel, ts, message):
