@@ -105,9 +105,16 @@ class StoredFollowed:
         return None
 
     def posting(self, followed: Sequence[Followed]) -> Sequence[Statement]:
-        """The statements that add issues of a live feed, and let them be posted."""
-        dropped = [self._dropping_unposted(followed)] if followed else []
-        return [*dropped, *map(self._adding, followed), *self.showing_changes(followed)]
+        """The statements that add issues of a live feed, and let each be posted alone, also if the feed was
+        about to list it.
+        """
+        if not followed:
+            return []
+        row, issues = FollowedIssueRow, [one.issue_id for one in followed]
+        its = sa.and_(row.digest_id == followed[0].digest_id, row.issue_id.in_(issues))
+        alone = sa.update(row).where(its, row.stage != Stage.POSTED).values(stage=Stage.FOUND)
+        added = map(self._adding, followed)
+        return [self._dropping_unposted(followed), alone, *added, *self.showing_changes(followed)]
 
     async def claim_list(self, feed: int, followed: Sequence[Followed]) -> Collection[int]:
         """Add issues that a live feed is about to list in one post; returns those that are its own."""
