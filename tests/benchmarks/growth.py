@@ -218,7 +218,7 @@ async def users(directory: Path, most: int) -> None:
 
     copies = {
         "links": {"user_id": "'U' || n", "first": "user_id = 'U0FIRST'"},
-        "jobs": {"key": "'k' || n", "first": "key = 'first'"},
+        "claims": {"key": "'k' || n", "first": "key = 'first'"},
     }
     await growing(directory, amounts(100, most), first, copies, measure)
 
