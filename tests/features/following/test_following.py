@@ -277,6 +277,14 @@ async def test_follows_end_with_the_key(office: Office, ana: Person, *, refused:
     assert await followed(office) == 0
 
 
+async def test_unlinking_ends_follows_right_away(office: Office, ana: Person) -> None:
+    await create_from_message(ana, "Cart loses items")
+
+    await ana.ask("/tracker unlink")
+
+    assert await followed(office) == 0
+
+
 async def test_stops_after_thirty_days_without_a_change(office: Office, ana: Person) -> None:
     post = await create_from_message(ana, "Cart loses items")
     for _ in range(2):
