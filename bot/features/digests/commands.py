@@ -19,7 +19,7 @@ from bot.slack.language.doubts import reject_question
 from bot.slack.language.keys import reject_key
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, checked, understand
-from bot.slack.language.rows import shapes
+from bot.slack.language.tables import shapes
 from bot.slack.language.tokens import UnclosedQuote, Word, words
 from bot.slack.language.values import Help
 from bot.slack.text.wording import Wording

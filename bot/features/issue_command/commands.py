@@ -37,7 +37,7 @@ from bot.slack.language.objects import (
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, understand
 from bot.slack.language.phrases import QUESTION_WORDS
 from bot.slack.language.reading import is_search, subject
-from bot.slack.language.rows import CommandTable, shapes
+from bot.slack.language.tables import CommandTable, shapes
 from bot.slack.language.tokens import as_typed, split_first_line, words
 from bot.slack.language.values import CommandContext, Help, OneIssue
 from bot.slack.surfaces.blocks import shortened

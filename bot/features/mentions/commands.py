@@ -1,6 +1,6 @@
 """Which command a message to the bot means; the command's own grammar reads the rest (docs/commands.md)."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,8 +16,7 @@ from bot.slack.language.objects import ARTICLES, CHANGE, EACH, GENERAL, HIDDEN, 
 from bot.slack.language.options import Parsed, is_filter
 from bot.slack.language.phrases import QUESTION_WORDS
 from bot.slack.language.reading import is_search
-from bot.slack.language.rows import CommandTable, shapes, without_greeting
-from bot.slack.language.search_text import topic
+from bot.slack.language.tables import COMMON, CommandTable, shapes, without_greeting
 from bot.slack.language.tokens import UnclosedQuote, as_typed, words
 from bot.slack.surfaces.blocks import shortened
 from bot.slack.surfaces.interaction import COMMAND_LENGTH
@@ -338,7 +337,7 @@ def leading(text: str, base_url: str) -> Iterator[tuple[str, RoutedCommand]]:
         yield f"Follow #{numbers[0]}", RoutedCommand("issue", f"follow {numbers[0]}")
     leads = [(label, run) for label, words_of, run in LEADS if set(words_of.split()).intersection(words_in)]
     yield from leads
-    if (about := topic(words_in)) and not (numbers or leads):
+    if (about := _topic(words_in)) and not (numbers or leads):
         yield f"Search for “{about}”", RoutedCommand("issues", about)
 
 
@@ -379,3 +378,9 @@ def _number(word: str, base_url: str) -> int | None:
     """The issue in `42`, `#42` or a link to the service."""
     target = decode(word.strip("<>").partition("|")[0])
     return linked_issue(base_url, target) if "://" in target else values.issue_number(target)
+
+
+def _topic(words_in: Sequence[str]) -> str:
+    """The few words that a question is about; empty if it has many."""
+    about = [word for word in words_in if word and word not in COMMON]
+    return " ".join(about) if len(about) <= min(3, len(words_in) - 1) else ""

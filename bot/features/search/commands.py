@@ -1,6 +1,6 @@
 """`/issues` (docs/commands.md)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,13 +12,13 @@ from bot.service.conventions import SortField
 from bot.service.filters import Sort
 from bot.slack.language import values
 from bot.slack.language.dates import Towards, days, times
-from bot.slack.language.marks import Vocabulary, plain
+from bot.slack.language.marks import END, MAX_WORDS, Vocabulary, plain, plural
 from bot.slack.language.options import CUSTOM_FIELD, Parsed, checked, nearest
-from bot.slack.language.phrases import AND, NOUNS
+from bot.slack.language.phrases import AND, FILLERS, NOUNS
 from bot.slack.language.reading import search
-from bot.slack.language.search_text import respelled, search_text
+from bot.slack.language.tables import TABLES
 from bot.slack.language.values import CommandContext, Help, OneIssue
-from bot.spelling import series
+from bot.spelling import GOVERNING, series
 
 OPTIONS = (
     *("project", "subproject", "tracker", "status", "to", "author", "priority", "category", "version"),
@@ -64,6 +64,7 @@ CANNOT = {
     "estimate": ("search for a missing estimate", "To sort by estimates, add `sort:estimate`."),
 }
 """What phrases ask for that the service has no filter for, and what to do instead."""
+SWAPPED = range(4, 16)  # how many letters a word has of which two may be swapped
 MAX_SORTS = 3  # the service uses only the first three (docs/service.md, Lists)
 
 
@@ -93,7 +94,7 @@ def issues_command(
         ask, how = CANNOT[cannot]
         raise UserError("I can't {ask}. {how}", ask=ask, how=how)
     filters = {key: _filter(parsed, key, typist) for key in OPTIONS if key in parsed.options}
-    text = [*filters.pop("subject", ()), search_text(parsed)]
+    text = [*filters.pop("subject", ()), _text(parsed)]
     return Query(
         **{"ids": filters.pop("id", ids), **filters},
         text=" ".join(" ".join(text).split()),
@@ -101,12 +102,34 @@ def issues_command(
         everything=everything,
         phrases=parsed.phrases,
         alone=parsed.alone[:1],
-        respelled=respelled(parsed, vocabulary),
+        respelled=_respelled(parsed, vocabulary),
         count="count" in parsed.options,
         most=min(*values.numbers(parsed, "most"), RESULTS_ON_PAGE)
         if "most" in parsed.options
         else RESULTS_ON_PAGE,
     )
+
+
+def _text(parsed: Parsed) -> str:
+    """The words that tell something, or else all, without the punctuation after them unless it is quoted."""
+    words = [word for word in parsed.words if plain(word) not in FILLERS | GOVERNING] or parsed.words
+    texts = (word.text if word.quoted else word.text.rstrip(END) for word in words)
+    return " ".join(" ".join(texts).split())
+
+
+def _respelled(parsed: Parsed, vocabulary: Vocabulary) -> tuple[tuple[str, str], ...]:
+    """The words that have two letters swapped, each with the keyword that it may be."""
+    names = (*vocabulary.names.get("tracker", ()), *vocabulary.names.get("status", ()))
+    keywords = TABLES["search"].first.keys() - FILLERS - GOVERNING
+    known = keywords.union(*({name, plural(name)} for name in map(str.casefold, names)))
+    typed = (plain(word) or "" for word in parsed.words[:MAX_WORDS])
+    near = ((word, _unswapped(word, known)) for word in typed if len(word) in SWAPPED)
+    return tuple((word, meant) for word, meant in near if meant)
+
+
+def _unswapped(word: str, known: Collection[str]) -> str | None:
+    swaps = (f"{word[:n]}{word[n + 1]}{word[n]}{word[n + 2 :]}" for n in range(len(word) - 1))
+    return next((one for one in swaps if one in known), None)
 
 
 def _numbers(parsed: Parsed) -> tuple[int, ...]:

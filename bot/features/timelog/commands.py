@@ -15,7 +15,7 @@ from bot.slack.language.marks import CALENDAR, MAX_NAME_WORDS, Vocabulary, plain
 from bot.slack.language.options import Parsed, understand
 from bot.slack.language.phrases import AND, NEGATIONS
 from bot.slack.language.reading import DASHES
-from bot.slack.language.rows import CommandTable, shapes
+from bot.slack.language.tables import CommandTable, shapes
 from bot.slack.language.tokens import Atom, Token, Word, as_typed
 from bot.slack.language.values import CommandContext, Help, ZoneUnknown
 from bot.spelling import DAY_NAMES, GOVERNING, word_meant

@@ -9,7 +9,7 @@ from bot.service.conventions import KEY
 from bot.slack.language.doubts import reject_question
 from bot.slack.language.keys import LINK, key_typed
 from bot.slack.language.options import Parsed
-from bot.slack.language.rows import CommandTable, shapes
+from bot.slack.language.tables import CommandTable, shapes
 from bot.slack.language.tokens import SlackUser, words
 from bot.slack.language.values import issue_number, person, unknown_word
 from bot.store.owner import Owner

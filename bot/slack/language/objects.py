@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from bot.slack.language.durations import UNIT
-from bot.slack.language.rows import CommandTable
+from bot.slack.language.tables import CommandTable
 from bot.slack.language.tokens import Atom, Word
 
 GENERAL = ("new", "create", "add")

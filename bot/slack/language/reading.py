@@ -10,7 +10,6 @@ from bot.slack.language.dates import Today
 from bot.slack.language.doubts import is_question
 from bot.slack.language.marks import CALENDAR, END, MAX_NAME_WORDS, MAX_WORDS, NAMED, Marks, Vocabulary, plain
 from bot.slack.language.options import NoValue, Parsed
-from bot.slack.language.phrase_table import TABLES, Row, Slot
 from bot.slack.language.phrases import (
     AND,
     FILLERS,
@@ -25,6 +24,7 @@ from bot.slack.language.phrases import (
     VERBS,
     Where,
 )
+from bot.slack.language.tables import TABLES, Row, Slot
 from bot.slack.language.tokens import Atom, Token, Word
 from bot.spelling import GOVERNING
 

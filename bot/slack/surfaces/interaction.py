@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from bot.errors import UserError
-from bot.slack.language.rows import without_greeting
+from bot.slack.language.tables import without_greeting
 from bot.slack.language.tokens import as_typed
 from bot.slack.surfaces.blocks import JSON, option_values
 from bot.slack.surfaces.buttons import MENU, ActionExpired, Button
