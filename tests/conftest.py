@@ -29,8 +29,8 @@ pytest_plugins = ["tests.support.fixtures", "tests.support.sentence_page", "test
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Returns two more than the number of cores, because many tests mostly wait."""
-    return (os.cpu_count() or 1) + 2
+    """Returns three more than the number of cores, because many tests mostly wait."""
+    return (os.cpu_count() or 1) + 3
 
 
 def pytest_configure() -> None:

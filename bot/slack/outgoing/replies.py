@@ -362,7 +362,7 @@ class Reply:
         problems (never with an API key), and the error's offers.
         """
         asked = self.interaction
-        again = _corrected(asked.text, error) if isinstance(asked, SlashCommand) else ()
+        again = _corrected(asked, error) if isinstance(asked, SlashCommand) else ()
         buttons = await self.offered(*again, style="primary")
         if draft and not isinstance(error, KeyInRequest):
             warning = without_keys(self.wording.sentence(error))
@@ -407,16 +407,16 @@ class Reply:
         self.view_id = opened.get("id")
 
 
-def _corrected(text: str, error: BotError) -> list[Offer]:
+def _corrected(command: SlashCommand, error: BotError) -> list[Offer]:
     """The offer to run what was typed with the name that a misspelled one most likely means, or without its
     question mark, if there is either.
     """
     if isinstance(error, Question):
-        text = without_question(text)
+        text = without_question(command.text)
         return [Offer(f"Run “{shortened(text, 60)}”", text)] if text else []
     if error.correction is None:
         return []
-    again = corrected(text, *error.correction)
+    again = corrected(command.text, *error.correction)
     return [Offer(f"Use {error.correction[1]}", again)] if again else []
 
 
