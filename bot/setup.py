@@ -180,7 +180,7 @@ class Setup:
             )
         if "ENCRYPTION_KEYS" not in self.kept:
             self.answers["ENCRYPTION_KEYS"] = Vault.generate_key().get_secret_value()
-            typer.echo("\nI generated an encryption key. Keep a copy of .env apart from database backups.")
+            typer.echo("\nI generated an encryption key. Keep a copy of .env, but not with database backups.")
 
     def _print_link(self) -> None:
         prefix, url = self.kept.get("COMMAND_PREFIX", ""), self.answers[TRACKER.variable]

@@ -48,7 +48,7 @@ async def check_address(client: Client) -> Finding:
         if "[SSL" in error.detail:
             sentence = f"Can't connect with TLS: {error.detail.partition(' (_ssl')[0]}. {CHECK_TLS}"
     except errors.ServiceError as error:
-        sentence = f"The response isn't the API's (status {error.status}). Check the host and the path."
+        sentence = f"The response isn't from the API (status {error.status}). Check the host and the path."
     else:
         return fine(name, f"The API responds.{note}")
     return wrong(name, sentence)

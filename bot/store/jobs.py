@@ -268,7 +268,7 @@ class Jobs:
         try:
             await self._settle(job, outcome)
         except IntegrityError:
-            log.warning("what a job was about is gone", action="job.gone", job=job.key.partition(":")[0])
+            log.warning("a job's rows were deleted", action="job.gone", job=job.key.partition(":")[0])
             await self._settle(job, Done())
 
     async def _settle(self, job: Job, outcome: JobOutcome) -> None:

@@ -185,7 +185,7 @@ ALWAYS: tuple[tuple[str, Fault, str, bool, str], ...] = (
     ("submit project", UNANSWERED, "POST", False, "Created"),
     ("submit project", LOST, "POST", False, "may not have been saved"),
     ("submit files", UNANSWERED, "PUT", False, r"\.log\* attached"),
-    ("submit files", LOST, "PUT", True, "may not be attached"),
+    ("submit files", LOST, "PUT", True, "couldn't confirm that"),
     ("submit issue with a file", LOST, "POST /issues", False, "may not have been saved"),
     ("submit issue with a file", UNANSWERED, "POST /issues", False, r"\.log\* attached"),
     ("comment", UNANSWERED, "PUT", False, "Commented on"),

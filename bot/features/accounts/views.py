@@ -174,6 +174,6 @@ def greeting(wording: Wording, channel_id: str, *, linked: bool, named: bool) ->
     first += [] if named else [escape(f"Set this channel's project: `{tracker} default <project>`")]
     first.append(f"Create an issue: `{issue} new The login page is blank`")
     steps = "\n".join(f"{number}. {step}" for number, step in enumerate(first, start=1))
-    text = f"Thanks for inviting me to <#{channel_id}>. To start:\n{steps}"
+    text = f"Thanks for inviting me to <#{channel_id}>. To get started:\n{steps}"
     buttons = [] if linked else [button(LINK, LinkAccount(), style="primary")]
     return Message(text, (section(text), actions([*buttons, help_button()])))

@@ -111,7 +111,7 @@ class EditHandlers:
         kept = await reply.platform.store.saved_input.kept(reply.owner, LAST_CHANGE)
         saved = await reply.saved(UndoChange, str(kept["id"])) if kept else None
         if saved is None:
-            raise UserError("You have no change from the last ten minutes to undo.")
+            raise UserError("You have no changes from the last ten minutes to undo.")
         await self._undo(reply, saved, replace=False)
 
     async def _vocabulary(self, reply: Reply, number: int, parsed: Parsed) -> Vocabulary:

@@ -182,7 +182,7 @@ def _line(number: int, file: BatchFile, wording: Wording) -> str:
             about = f" · {line(description)}" if description else ""
             return f":white_check_mark: {name} attached{about}"
         case FileState.UNCONFIRMED, _:
-            return f":grey_question: {name} may not be attached. “Retry” checks before it uploads again."
+            return f":grey_question: I couldn't confirm that {name} was attached. “Retry” checks first."
         case FileState.CLAIMED, None:
             return f":x: {name} was already attached to #{number}. Check the issue."
         case FileState.CLAIMED, _:

@@ -207,12 +207,12 @@ class Following:
             return False
         if on and owner != followed.owner and not snapshot.exposure.may_show():
             raise UserError(
-                "The project of #{number} isn't public. Only the person who follows the issue here can "
+                "#{number}'s project isn't public. Only the person who follows the issue here can "
                 "include its comments.",
                 number=number,
             )
         if on and snapshot.issue.public_comments is None:
-            raise UserError("{service} doesn't show me the comments of #{number}.", number=number)
+            raise UserError("{service} doesn't show me the comments on #{number}.", number=number)
         last = max((journal.id for journal in snapshot.issue.journals), default=0)
         await self.followed.include_comments(followed, last if on else None)
         return True

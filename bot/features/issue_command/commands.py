@@ -259,7 +259,7 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
         case Act.EACH if row:
             those = row[1]["those"]
             raise UserError(
-                "I change issues by their numbers. Search for them first, then type `{/issue} 12, 13 close`.",
+                "I can only change issues by number. Search first, then type `{/issue} 12, 13 close`.",
                 offers=[Offer(f"Search for “{shortened(those, 50)}”", those, "issues")],
             )
         case Act.SEVERAL if several := _several(options + first_line, parsed):

@@ -33,7 +33,7 @@ def asked(issues: Sequence[Issue], saved: ChangeSeveral, wording: Wording) -> Me
 
 def asked_for(subjects: Sequence[str], each: Sequence[Element], one: OpenDraft) -> Message:
     """Asks which of several issues to create; `each` are the buttons for them."""
-    question = f"Are these {counted(len(subjects), 'issue')}?"
+    question = f"Are these {len(subjects)} separate issues?"
     listed = "\n".join(f"• {line(subject)}" for subject in subjects)
     buttons = rows([*each, button("Create one issue", one)])
     return Message(question, (section(f"{question}\n{listed}"), *buttons))

@@ -254,5 +254,5 @@ def _read_beside(task: asyncio.Task[T] | None, otherwise: T) -> T:
     if not isinstance(
         error, ServiceError | UserError
     ):  # the issue is created by now, and its answer matters more
-        log.error("not looked up beside the create", action="issue.not_looked_up_beside", exc_info=error)
+        log.error("lookup during the create failed", action="issue.not_looked_up_beside", exc_info=error)
     return otherwise

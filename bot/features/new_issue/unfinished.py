@@ -44,7 +44,7 @@ class UnfinishedForm(BaseModel):
 
     def offer(self) -> list[Block]:
         subject = f": “{line(shortened(self.subject, SUBJECT))}”" if self.subject else ""
-        text = f"You have an unfinished draft{subject}, <!date^{int(self.at)}^{{ago}}|from before>."
+        text = f"You have an unfinished draft from <!date^{int(self.at)}^{{ago}}|earlier>{subject}."
         buttons = [button("Continue draft", ContinueDraft()), button("Discard", DiscardDraft())]
         return [section(text, block_id=OFFER), actions(buttons, block_id=CHOICES)]
 

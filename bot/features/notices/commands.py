@@ -33,7 +33,7 @@ def notify_command(text: str) -> Mapping[Topic, bool]:
             waiting += _TOPICS[typed]
             continue
         if not waiting:
-            raise UserError("Say what: `{/tracker notify} comments {on}`.", on=typed)
+            raise UserError("Which messages? Try `{/tracker notify} comments {on}`.", on=typed)
         chosen |= dict.fromkeys(waiting, _SWITCH[typed])
         waiting = []
     return chosen

@@ -205,7 +205,7 @@ def timelog_command(
         match about:
             case "timer":
                 problem = UserError(
-                    "I don't have a timer. When you're done, log the time, such as `{/timelog} 42 1h30`."
+                    "I don't have a timer. When you're done, log your time: `{/timelog} 42 1h30`."
                 )
                 return Misread(TimeDraft(issue=number), problem)
             case "others":

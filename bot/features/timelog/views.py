@@ -266,7 +266,7 @@ def _some(minutes: int) -> str:
 def time_of_others(issue: int | None, wording: Wording) -> Message:
     text = "I can't show other people's time."
     if issue:
-        text = f"{text} Issue #{issue} shows the sum."
+        text = f"{text} Issue #{issue} shows the total."
         return Message(text, (section(text), open_row(issue, wording)))
     return Message(text, (section(text), actions([_time_page(wording)])))
 

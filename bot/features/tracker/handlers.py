@@ -93,9 +93,7 @@ class TrackerHandlers:
 
     async def health(self, reply: Reply) -> None:
         await self.parts.accounts.whoami(reply.owner)
-        await reply.privately(
-            help_views.beside_help(f"{reply.wording.service} is up. It answered me just now.")
-        )
+        await reply.privately(help_views.beside_help(f"{reply.wording.service} is up. It just responded."))
 
     async def language(self, reply: Reply) -> None:
         await reply.privately(

@@ -86,7 +86,7 @@ NOT_ANNOUNCED = {
     PostOutcome.AUDIENCE_UNREAD: (
         "I can't see who's in this channel. Invite me with `/invite @Issue Bot` to post here"
     ),
-    PostOutcome.DELAYED: "Slack isn't taking posts right now. Try again in a minute",
+    PostOutcome.DELAYED: "Slack isn't accepting posts right now. Try again in a minute",
     PostOutcome.FAILED: "Slack rejected the post. Check who can post in this channel",
     PostOutcome.UNCONFIRMED: "Slack didn't confirm the post. Check the channel before you try again",
 }
@@ -101,5 +101,5 @@ def not_posted(why: PostOutcome) -> str:
         case PostOutcome.PUBLICITY_UNREAD:
             return "I couldn't check whether the project is public, so I didn't post this. Share it later."
         case PostOutcome.DELAYED:
-            return "Slack isn't taking posts right now, so I didn't post this. Share it in a minute."
+            return "Slack isn't accepting posts right now, so I didn't post this. Share it in a minute."
     return f"I didn't post this because {NOT_ANNOUNCED[why]}."

@@ -138,7 +138,7 @@ async def test_an_unconfirmed_file_is_looked_up_as_its_sender(
     wire.heal()
     wire.faults = ["pass", "lose the request", "lose the request"]
     await ana.submit(form, {})
-    await ana.close(await ana.form_saying("Files", "may not be attached"))
+    await ana.close(await ana.form_saying("Files", "couldn't confirm that"))
     if "lost" not in case:  # it arrived late
         service.data.attachments[max(service.data.attachments)].issue_id = NUMBER
     if "unlinked" in case:

@@ -55,8 +55,8 @@ async def test_several_topics_are_turned_on_and_off_at_once(ana: Person, typed: 
         ("coments on", "Did you mean `/tracker notify comments`?"),
         ("comments onn", "Did you mean `/tracker notify on`?"),
         ("everything", "Try `/tracker notify help`."),
-        ("off", "Say what: `/tracker notify comments off`."),
-        ("comments on off", "Say what: `/tracker notify comments off`."),
+        ("off", "Which messages? Try `/tracker notify comments off`."),
+        ("comments on off", "Which messages? Try `/tracker notify comments off`."),
     ],
 )
 async def test_an_unknown_word_changes_nothing(ana: Person, typed: str, said: str) -> None:
