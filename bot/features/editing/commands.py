@@ -29,6 +29,8 @@ ELSEWHERE = {
     "relation": "relate issues to each other",
     "project": "move issues to another project",
     "copy": "copy issues",
+    "delete": "delete issues",
+    "watch": "change an issue's watchers",
 }
 """What only the service's pages do."""
 NOTHING = frozenset({"none", "nobody", "empty", "-"})  # values that clear a field
@@ -49,6 +51,17 @@ class NotAChange(UserError):
         return UserError("I filled in the form with {read}.", read=read)
 
 
+class Unsupported(UserError):
+    """Nothing is asked but what the service's pages do."""
+
+    says = "I can't {do}. {instead}"
+    do: str
+    instead: UserError
+
+    def __post_init__(self) -> None:
+        self.offers = self.instead.offers
+
+
 @dataclass(frozen=True)
 class TypedChange:
     """The text about an issue; `parsed` lacks its number, and `below` are the lines after the first."""
@@ -62,7 +75,7 @@ class TypedChange:
     @property
     def comment(self) -> str:
         """All of the text, as a comment."""
-        return "\n".join(filter(None, [" ".join(word.source for word in self.parsed.words), self.below]))
+        return "\n".join(filter(None, [self.parsed.source, self.below]))
 
 
 def typed_change(text: str, number: int) -> TypedChange:
@@ -84,62 +97,82 @@ def edit_command(
     asked = typed.parsed.with_fields(vocabulary.fields, vocabulary.problem)
     parsed = change(asked, vocabulary, typist.today)
     statuses = [name.casefold() for name in vocabulary.names.get("status", ())]
-    cleared = {key for key, given in parsed.options.items() if len(given) == 1 and _is_nothing(given[0])}
-    unclearable = {key for key in cleared if key in CHANGEABLE and CHANGEABLE[key].always}
-    people = parsed.options.get("to", ()) if "to" not in asked.options else ()
-    people = people if people[1:] else ()
-    left_out = cleared | ({"to"} if people else set())
-    given = replace(parsed, options={k: value for k, value in parsed.options.items() if k not in left_out})
+    people = () if "to" in asked.options else parsed.options.get("to", ())
+    people = people if len(people) > 1 else ()
+    cleared = [key for key, given in parsed.options.items() if len(given) == 1 and _is_nothing(given[0])]
+    never_empty = [key for key in cleared if key in CHANGEABLE and CHANGEABLE[key].always]
 
-    reader = OptionReader(given, typist)
-    reader.problems += [
-        WrongField(CHANGEABLE[key].name, _never_empty(CHANGEABLE[key])) for key in unclearable
-    ]
+    left_out = {*cleared, *(["to"] if people else [])}
+    given = {key: value for key, value in parsed.options.items() if key not in left_out}
+    reader = OptionReader(replace(parsed, options=given), typist)
+    reader.problems += [_never_empty(CHANGEABLE[key]) for key in never_empty]
     fields = reader.fields(row for row in CHANGEABLE.values() if row is not SUBJECT)
-    steps = [StatusTransition(step.text) for step in given.options.get("step", ())]
-    cannot = given.options.get("cannot", ())
-    holder = next((values.person(one, typist.owner) for one in given.options.get("holder", ())), "")
 
-    words = " ".join(word.source for word in given.words)
-    left = " ".join(filter(None, [words, *given.left, typed.below]))
-    half_asked = "ask" in parsed.options and parsed.options.keys() != {"ask"}
-    guessed = set(chain.from_iterable(keys for _, keys in parsed.phrases))
-    subject = " ".join(phrase for phrase, keys in parsed.phrases if SUBJECT.key in keys)
-
-    if is_question(word for word in typed.words if word.source not in subject):
-        reader.problems.insert(0, Question(as_typed(typed.line)))
-    elif people and not any(map(_is_nothing, people)):
-        more = given.options or not OR.issuperset(map(plain, given.words))
-        reader.problems.append(_which_of(() if more else people, typed.number))
-    elif cannot and not (left or fields or steps):
-        unchangeable = _unchangeable(cannot[0].text, typed.number)
-        if not reader.problems:
-            raise unchangeable
-        reader.problems.append(unchangeable)
-    elif left and (meant := _verb(given.words, statuses)):
-        reader.problems.append(UnknownWord(f"issue {typed.number}", *meant))
-    elif left and left == words and not parsed.options and _may_be_status(asked.words, statuses):
-        fields["status"] = left  # `42 in porgress`
-        guessed.add("status")
-    elif left or people or steps[1:] or cannot or half_asked:
-        unsure = {"to"} if people else set()
-        unsure = {"step"} if steps[1:] else unsure
-        filled = [one for one, keys in parsed.phrases if not {"ask", "cannot", *unsure}.intersection(keys)]
-        reader.problems.append(NotAChange((left or asked.text).rstrip(END), tuple(filled)))
-
+    guessed = chain.from_iterable(keys for _, keys in parsed.phrases)
+    steps = [StatusTransition(step.text) for step in parsed.acts.get("step", ())]
+    holders = [values.person(one, typist.owner) for one in parsed.acts.get("holder", ())]
     edit = Edit(
         subject=reader.text(SUBJECT.key) or "",
         values=fields,
         custom_fields=reader.custom_fields(),
-        cleared=tuple(sorted(cleared - unclearable)),
+        cleared=tuple(sorted({*cleared} - {*never_empty})),
         step=steps[0] if len(steps) == 1 else None,
         unread=reader.unread,
-        guessed=frozenset(guessed & fields.keys()),
-        holder=holder,
+        guessed=frozenset(guessed) & fields.keys(),
+        holder=holders[0] if holders else "",
     )
+
+    if _asks(typed, parsed):
+        reader.problems.insert(0, Question(as_typed(typed.line)))
+    elif status := _status_meant(typed, parsed, statuses):
+        edit = Edit(values={"status": status}, guessed=frozenset({"status"}))
+    elif mistake := _mistake(typed, parsed, people, edit, statuses):
+        if isinstance(mistake, Unsupported) and not reader.problems:
+            raise mistake
+        reader.problems.append(mistake)
+
     if reader.problems:
         raise NotUnderstood(reader.problems[0], tuple(reader.problems[1:]), edit)
     return edit
+
+
+def _asks(typed: TypedChange, parsed: Parsed) -> bool:
+    """Whether the text is a question; a new subject may be one."""
+    subject = " ".join(phrase for phrase, keys in parsed.phrases if SUBJECT.key in keys)
+    return is_question(word for word in typed.words if word.source not in subject)
+
+
+def _status_meant(typed: TypedChange, parsed: Parsed, statuses: Collection[str]) -> str | None:
+    """The status that the whole text may be, a single word or one like a status: `42 in porgress`."""
+    words = parsed.words
+    more = parsed.options or parsed.acts or parsed.left or typed.below
+    negated = any(plain(word) in NEGATIONS for word in typed.parsed.words)
+    if not words or more or negated or _verb(words, statuses):
+        return None
+    alike = len(typed.parsed.words) == 1 or slip(typed.parsed.plain.casefold(), statuses)
+    return parsed.source if alike else None
+
+
+def _mistake(
+    typed: TypedChange, parsed: Parsed, people: Sequence[Token], edit: Edit, statuses: Collection[str]
+) -> UserError | None:
+    """Why the bot can't make all of the change; `people` are several assignees, if it names them."""
+    left = " ".join(filter(None, [parsed.source, *parsed.left, typed.below]))
+    acts, steps = parsed.acts, parsed.acts.get("step", ())
+    if people and not any(map(_is_nothing, people)):
+        more = acts or parsed.options.keys() != {"to"} or not OR.issuperset(map(plain, parsed.words))
+        return _which_of(() if more else people, typed.number)
+    if "cannot" in acts and not (left or edit.values or steps):
+        return _unsupported(acts["cannot"][0].text, typed.number)
+    if left and (meant := _verb(parsed.words, statuses)):
+        return UnknownWord(f"issue {typed.number}", *meant)
+
+    half_asked = "ask" in acts and (parsed.options or len(acts) > 1)
+    if left or people or steps[1:] or "cannot" in acts or half_asked:
+        unread = {"ask", "cannot", *(["to"] if people else []), *(["step"] if steps[1:] else [])}
+        read = tuple(phrase for phrase, keys in parsed.phrases if unread.isdisjoint(keys))
+        return NotAChange((left or typed.parsed.text).rstrip(END), read)
+    return None
 
 
 def _verb(words: Sequence[Word], statuses: Collection[str]) -> tuple[str, str] | None:
@@ -149,20 +182,15 @@ def _verb(words: Sequence[Word], statuses: Collection[str]) -> tuple[str, str] |
     return (typed, meant) if meant and not slip(typed.casefold(), statuses) else None
 
 
-def _may_be_status(words: Sequence[Word], statuses: Collection[str]) -> bool:
-    """Whether the words are one, or like a status."""
-    if any(plain(word) in NEGATIONS for word in words):
-        return False
-    typed = " ".join(word.text for word in words).casefold()
-    return len(words) == 1 or slip(typed, statuses) is not None
-
-
 def _is_nothing(value: Token) -> bool:
     return value.text.lower() in NOTHING
 
 
-def _never_empty(field: Field) -> UserError:
-    return UserError("{label} can't be empty. Type a value after `{key}:`.", label=field.label, key=field.key)
+def _never_empty(field: Field) -> WrongField:
+    error = UserError(
+        "{label} can't be empty. Type a value after `{key}:`.", label=field.label, key=field.key
+    )
+    return WrongField(field.name, error)
 
 
 def _which_of(people: Sequence[Token], number: int) -> UserError:
@@ -175,23 +203,22 @@ def _which_of(people: Sequence[Token], number: int) -> UserError:
     )
 
 
-def _unchangeable(what: str, number: int) -> UserError:
+def _unsupported(what: str, number: int) -> Unsupported:
     """The error for what only the service's pages do; it offers what the bot does instead, if anything."""
-    if what == "delete":
-        return UserError(
-            "I can't delete issues. Close #{number} instead, or delete it in {service}.",
-            number=number,
-            offers=[Offer(f"Close #{number}", f"{number} close")],
-        )
-    if what == "watch":
-        return UserError(
-            "I can't change an issue's watchers. Do that in {service}, or follow #{number} yourself.",
-            number=number,
-            offers=[Offer(f"Follow #{number}", f"{number} follow")],
-        )
-    return UserError(
-        "I can't {do}. To do that, open #{number} in {service}.", do=ELSEWHERE[what], number=number
-    )
+    match what:
+        case "delete":
+            close = Offer(f"Close #{number}", f"{number} close")
+            instead = UserError(
+                "Close #{number} instead, or delete it in {service}.", number=number, offers=[close]
+            )
+        case "watch":
+            follow = Offer(f"Follow #{number}", f"{number} follow")
+            instead = UserError(
+                "Do that in {service}, or follow #{number} yourself.", number=number, offers=[follow]
+            )
+        case _:
+            instead = UserError("To do that, open #{number} in {service}.", number=number)
+    return Unsupported(ELSEWHERE[what], instead)
 
 
 def _about(parsed: Parsed, number: int) -> Parsed:

@@ -245,7 +245,7 @@ def issue_command(text: str, typist: CommandContext) -> IssueRequest:
     if typist.base_url:
         values.own_text(first_line, typist.base_url)
     row = _ROWS.take(
-        " ".join(word.source for word in parsed.words),
+        parsed.source,
         search=lambda _: is_search(parsed, typist.today, Vocabulary()),
         several=lambda _: _several(options + first_line, parsed),
     )

@@ -90,11 +90,12 @@ def issues_command(
     if phrases and parsed.words:
         parsed = search(parsed, vocabulary, typist.today)
 
-    if cannot := values.name(parsed, "cannot"):
-        ask, how = CANNOT[cannot]
+    for cannot in parsed.acts.get("cannot", ()):
+        ask, how = CANNOT[cannot.text]
         raise UserError("I can't {ask}. {how}", ask=ask, how=how)
     filters = {key: _filter(parsed, key, typist) for key in OPTIONS if key in parsed.options}
     text = [*filters.pop("subject", ()), _text(parsed)]
+    most = filter(None, (values.issue_number(one.text) for one in parsed.acts.get("most", ())))
     return Query(
         **{"ids": filters.pop("id", ids), **filters},
         text=" ".join(" ".join(text).split()),
@@ -103,10 +104,8 @@ def issues_command(
         phrases=parsed.phrases,
         alone=parsed.alone[:1],
         respelled=_respelled(parsed, vocabulary),
-        count="count" in parsed.options,
-        most=min(*values.numbers(parsed, "most"), RESULTS_ON_PAGE)
-        if "most" in parsed.options
-        else RESULTS_ON_PAGE,
+        count="count" in parsed.acts,
+        most=min([*most, RESULTS_ON_PAGE]),
     )
 
 

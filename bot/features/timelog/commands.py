@@ -337,7 +337,7 @@ def _shaped(
     parsed: Parsed, draft: TimeDraft, typist: CommandContext, problems: list[UserError]
 ) -> TimeDraft | TimeToLog:
     """Find the issue and the duration among the words' numbers; the rest is the comment."""
-    row = (_ON_PROJECT if draft.project else _ON_ISSUE).take(_text(parsed))
+    row = (_ON_PROJECT if draft.project else _ON_ISSUE).take(parsed.source)
     slots = row[1].groupdict() if row else {}
     number = values.issue_number(slots.get("certain") or slots.get("issue") or "")
     spent = next(filter(None, map(slots.get, ("total", "duration", "amount", "spent", "long"))), "")
@@ -404,10 +404,6 @@ def _dated(
     return TimeToLog.model_validate(draft.model_dump() | more)
 
 
-def _text(parsed: Parsed) -> str:
-    return " ".join(word.source for word in parsed.words)
-
-
 def _within(parsed: Parsed, match: re.Match[str], *slots: str) -> Parsed:
     """The words that some slots took."""
     spans = [match.span(slot) for slot in slots if slot in match.re.groupindex]
@@ -425,7 +421,7 @@ def may_name_project(typed: TypedTime) -> bool:
 
 def beside_duration(typed: TypedTime) -> Iterator[tuple[Word, ...]]:
     """The words right before or after the duration that may name a project, the longest run first."""
-    row = _BESIDE.take(_text(typed.asked))
+    row = _BESIDE.take(typed.asked.source)
     words = _within(typed.asked, row[1], "comment").words if row else ()
     shortest = len(words)
     if row and not words:

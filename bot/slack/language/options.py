@@ -3,7 +3,7 @@
 import re
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from bot.errors import UserError
@@ -93,8 +93,10 @@ class Parsed:
     options: Mapping[str, tuple[Token, ...]]
     problems: tuple[UserError, ...] = ()
     left: tuple[str, ...] = ()  # options that the command doesn't have, as typed
+    acts: Mapping[str, tuple[Token, ...]] = field(default_factory=dict)
+    """What phrases mean beside options: the values of `ACTS`."""
     phrases: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """The phrases that were read, as typed, each with the keys of its options."""
+    """The phrases that were read, as typed, each with the keys of its options and acts."""
     alone: tuple[str, ...] = ()
     """Those of them that are only a person's name."""
     unknown: tuple[tuple[str, Word, Token], ...] = ()
@@ -108,6 +110,11 @@ class Parsed:
             return self.words[0].text
         texts = (w.text if w.quoted and _OPTION.match(w.text) else w.source for w in self.words)
         return " ".join(texts).strip()
+
+    @property
+    def source(self) -> str:
+        """The words as typed."""
+        return " ".join(word.source for word in self.words)
 
     @property
     def plain(self) -> str:
@@ -261,8 +268,8 @@ def _meaning(
 
 def _by_name(fields: Iterable[Ref]) -> ByName:
     by_name: dict[str, list[Ref]] = {}
-    for field in fields:
-        by_name.setdefault(option_key(field.name), []).append(field)
+    for custom in fields:
+        by_name.setdefault(option_key(custom.name), []).append(custom)
     return by_name
 
 

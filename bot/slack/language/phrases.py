@@ -24,6 +24,8 @@ CLEARABLE = (
 """The fields that an issue may lack, and their names in phrases."""
 SET = (("status", "status|state"), ("priority", "priority|prio"), ("tracker", "tracker|type"), *CLEARABLE)
 MY_WORK = "status:any to:me updated:{times}"
+ACTS = frozenset({"ask", "cannot", "holder", "step", "count", "most"})
+"""What phrases mean that no option says."""
 HAPPENED = "did|has|what? anything|something|what|what's happen|happened|happening|change|changed"
 AGO, UNTOUCHED = "created:<{span}", "updated:<{span}"
 PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (

@@ -11,6 +11,7 @@ from bot.slack.language.doubts import is_question
 from bot.slack.language.marks import CALENDAR, END, MAX_NAME_WORDS, MAX_WORDS, NAMED, Marks, Vocabulary, plain
 from bot.slack.language.options import NoValue, Parsed
 from bot.slack.language.phrases import (
+    ACTS,
     AND,
     FILLERS,
     NEGATIONS,
@@ -281,11 +282,18 @@ def _text(reader: PhraseParser, phrases: Sequence[Phrase]) -> list[int]:
 
 def _with(parsed: Parsed, words: Sequence[Word], phrases: Sequence[Phrase]) -> Parsed:
     """The text with these words, and the phrases' options beside those that were typed as options."""
-    options = {key: values for key, values in _options(phrases).items() if key not in parsed.options}
+    meant = _options(phrases)
+    acts = {key: values for key, values in meant.items() if key in ACTS}
+    options = {key: values for key, values in meant.items() if key not in ACTS | parsed.options.keys()}
     read = (*((one.text, tuple(one.options)) for one in phrases), *parsed.phrases)
     alone = tuple(one.text for one in phrases if one.alone and "to" in one.options)
     return replace(
-        parsed, words=tuple(words), options={**parsed.options, **options}, phrases=read, alone=alone
+        parsed,
+        words=tuple(words),
+        options={**parsed.options, **options},
+        acts=acts,
+        phrases=read,
+        alone=alone,
     )
 
 
@@ -386,7 +394,7 @@ def _separates(word: Word) -> bool:
 
 
 def change(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed:
-    """A change with its phrases as options: `step` closes or opens it. Other words stay, but no fillers."""
+    """A change with its phrases as options and acts. Other words stay, but no fillers."""
     reader, typed = PhraseParser("change", parsed.words, vocabulary, today), parsed.options.keys()
     phrases = [one for one in reader.phrases() if not typed & one.options.keys()]
     phrases = [one for one in phrases if not (_negated(one, reader.plain) or _mentioned(one, reader))]

@@ -112,7 +112,7 @@ SEARCHES = {
     "not in slack": "| not in slack",
     "assigned to 12": "| assigned to 12",
     "bug reports": "tracker=Bug",
-    "3 oldest bugs": "sort=created:asc most=3 tracker=Bug",
+    "3 oldest bugs": "sort=created:asc tracker=Bug most=3",
     "bugs by friday": "tracker=Bug | by friday",
     "yesterday's bugs": "created=yesterday tracker=Bug",
     "anything about gift cards": "| gift cards",
@@ -178,7 +178,7 @@ CHANGED = {
     "close": "step=close",
     "mark it as done": "step=close",
     "reopen": "step=reopen",
-    "close and assign to me": "step=close to=me",
+    "close and assign to me": "to=me step=close",
     "assign to ben okafor due friday": "to=ben okafor due=friday",
     "take it": "to=me",
     "I'll take it": "to=me",
@@ -226,8 +226,9 @@ CHANGED = {
 
 
 def told(parsed: Parsed) -> str:
-    """The options, and after a bar the words that are left."""
-    options = [f"{key}={','.join(v.text for v in values)}" for key, values in parsed.options.items()]
+    """The options and acts, and after a bar the words that are left."""
+    meant = {**parsed.options, **parsed.acts}
+    options = [f"{key}={','.join(v.text for v in values)}" for key, values in meant.items()]
     return " ".join([*options, *(["|", parsed.plain] if parsed.words or not options else [])]).strip()
 
 
