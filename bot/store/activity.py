@@ -55,7 +55,7 @@ class CreatedIssues:
         identity = {"issue_id": issue_id}
         await self.database.execute(self.database.upsert(CreatedIssueRow, identity, values))
 
-    async def refused_privacy(self) -> frozenset[int]:
+    async def privacy_refused(self) -> frozenset[int]:
         statement = select(CreatedIssueRow.issue_id).where(CreatedIssueRow.privacy_refused)
         return await self.database.read(lambda connection: frozenset(connection.scalars(statement)))
 

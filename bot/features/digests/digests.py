@@ -15,7 +15,7 @@ from bot.features.digests import plans
 from bot.features.digests.plans import PlanDraft, Plans, rows_in_query
 from bot.features.digests.reading import MINE, Content, DigestReader, with_changes
 from bot.features.digests.schedules import ScheduleError, due_times, needed, next_times, parse, shortest_gap
-from bot.features.issues.publicity import may_show
+from bot.features.issues.publicity import is_public
 from bot.service.conventions import ProjectStatus
 from bot.service.filters import TimeRange
 from bot.service.models import Project, Ref
@@ -102,7 +102,7 @@ class Digests:
         async with self._accounts.reading(owner) as session:
             chosen = await self._projects.chosen(session, draft.project, channel)
             read = await self._client.get_project(session.key, chosen.id)
-            project, agreed_project = KnownProject.of(read), None if may_show(read, None) else read.id
+            project, agreed_project = KnownProject.of(read), None if is_public(read) else read.id
             if project.status == ProjectStatus.CLOSED:
                 raise project_closed(project.name)
             plan = await self._resolved(session, project, draft)
@@ -428,7 +428,7 @@ def _agreement(
 
     Raises NotAgreed, or UserError if only someone else can agree: the digest's `owner`.
     """
-    if digest.direct or may_show(project, None):
+    if digest.direct or is_public(project):
         return None
     if project.id not in agreed_projects:
         if owner is None:

@@ -25,7 +25,7 @@ from bot.features.digests import plans, schedules
 from bot.features.digests.plans import MAX_PAGES, NEVER, OVERLAP, rows_in_query, since
 from bot.features.following.following import told_changes
 from bot.features.issues.issues import HISTORY, IssueNotFound, Issues, Names, merged, names_of
-from bot.features.issues.publicity import may_show, visible_project
+from bot.features.issues.publicity import is_public, visible_project
 from bot.service.client import Client
 from bot.service.conventions import PAGE_SIZE, ProjectStatus
 from bot.service.filters import DateRange, IssueFilters, TimeRange
@@ -88,13 +88,14 @@ class Content:
 class DigestReader:
     """Reads the issues that digests list with one user's key, at the time `now`.
 
-    Issues in `hidden` are left out of channels. `left_out` has those of `DigestProgress` by the digest's ID.
+    Issues in `privacy_refused` are left out of channels. `left_out` has those of `DigestProgress` by the
+    digest's ID.
     """
 
     client: Client
     session: Session
     now: datetime
-    hidden: Collection[int] = ()
+    privacy_refused: Collection[int] = ()
     left_out: Mapping[int, Mapping[int, str]] = field(default_factory=dict)
 
     async def read(
@@ -243,7 +244,11 @@ class DigestReader:
     def _is_listed(self, digest: Digest, covered: Mapping[int, datetime], row: Issue) -> bool:
         """Whether a digest lists an issue, as far as its row tells."""
         kind, covered_to = digest.plan.kind, digest.covered_to
-        if row.id in self.hidden or self._was_left_out(digest, row) or not plans.passes(digest.plan, row):
+        if (
+            row.id in self.privacy_refused
+            or self._was_left_out(digest, row)
+            or not plans.passes(digest.plan, row)
+        ):
             return False
         if kind not in plans.HAPPENED:
             return plans.ORDER[kind](row) is not None
@@ -280,7 +285,9 @@ class DigestReader:
             return project
 
         rows = map(_without_description, chain.from_iterable(page.items for page in pages))
-        passing = [row for row in rows if row.id not in self.hidden and plans.passes(digest.plan, row)]
+        passing = [
+            row for row in rows if row.id not in self.privacy_refused and plans.passes(digest.plan, row)
+        ]
         public = {row.id: row for row in await self._may_show(digest, passing)}
         covered = {number: at for number, at in content.coverage.covered.items() if number in public}
         return replace(
@@ -386,9 +393,10 @@ class DigestReader:
 
 def _postable(digest: Digest, project: Project | Pause) -> Project | Pause:
     """The project, if its issues may be posted, or why not."""
-    if isinstance(project, Pause) or digest.direct or may_show(project, digest.agreed_project):
+    if isinstance(project, Pause) or digest.direct:
         return project
-    return Pause.NOT_PUBLIC
+    agreed = project.id == digest.agreed_project
+    return project if agreed or is_public(project) else Pause.NOT_PUBLIC
 
 
 def _without_description(row: Issue) -> Issue:

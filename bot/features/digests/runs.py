@@ -264,7 +264,7 @@ class DigestRuns(DueReads[DigestRun, Content | Pause]):
         return replace(later, content=notified.model_dump(mode="json"))
 
     async def _reader(self, session: Session, runs: Sequence[DigestRun] = ()) -> DigestReader:
-        privacy_refused = await self.access.store.created_issues.refused_privacy()
+        privacy_refused = await self.access.store.created_issues.privacy_refused()
         left_out = {run.digest.id: run.progress.left_out for run in runs}
         return DigestReader(self.access.client, session, self._clock.now(), privacy_refused, left_out)
 

@@ -122,8 +122,12 @@ class Following:
         statuses = await self.access.client.optional.issue_statuses(session.key) or ()
         return any(status.id == issue.status.id and status.is_closed for status in statuses)
 
-    async def may_follow(self, owner: Owner, number: int, thread: ThreadPlace) -> IssueSnapshot:
-        """Return the `snapshot`. Raises UserError for a private issue, which a channel can't follow."""
+    async def may_follow(
+        self, owner: Owner, number: int, thread: ThreadPlace, agreed_project: int | None
+    ) -> IssueSnapshot:
+        """Return the `snapshot` for a user who agreed to show that project. Raises UserError for a private
+        issue, which a channel can't follow.
+        """
         snapshot = await self.snapshot(owner, number)
         if snapshot.issue.is_private and not thread.direct:
             raise UserError(
@@ -131,7 +135,7 @@ class Following:
                 "`{/issue} {number} follow`.",
                 number=number,
             )
-        return snapshot
+        return replace(snapshot, exposure=replace(snapshot.exposure, agreed_project=agreed_project))
 
     async def there(self, owner: Owner, number: int, thread: ThreadPlace) -> Followed | None:
         """What follows the issue in the thread, or anywhere in the user's direct messages."""
@@ -145,15 +149,14 @@ class Following:
         snapshot: IssueSnapshot,
         thread: ThreadPlace,
         ts: str,
-        agreed_project: int | None,
         *,
         posted_by: str | None = None,
         created: bool = False,
     ) -> Followed:
         """Keep the post with this `ts` up to date from now on. Raises UserError.
 
-        `posted_by` is the Slack user who caused it, by default the owner, `created` whether by creating the
-        issue, and `agreed_project` the project that isn't public which the owner agreed to show.
+        `posted_by` is the Slack user who caused it, by default the owner, and `created` whether by creating
+        the issue.
         """
         await self.make_room(owner)
         followed = Followed(
@@ -165,7 +168,7 @@ class Following:
             direct=thread.direct,
             posted_by=posted_by or owner.user_id,
             created=created,
-            agreed_project=agreed_project,
+            agreed_project=snapshot.exposure.agreed_project,
             closed=snapshot.closed,
         )
         if not await self.followed.add(followed):
@@ -205,7 +208,7 @@ class Following:
         followed = await self._in_thread(thread, number)
         if followed is None:
             return False
-        if on and owner != followed.owner and not snapshot.exposure.may_show():
+        if on and owner != followed.owner and not snapshot.exposure.may_show:
             raise UserError(
                 "#{number}'s project isn't public. Only the person who follows the issue here can "
                 "include its comments.",

@@ -54,7 +54,7 @@ class FollowHandlers:
             issue = made.issue
             snapshot = IssueSnapshot(issue, exposure_of(issue), bool(issue.status and issue.status.is_closed))
             place = await _place_of(reply)
-            await self.following.start(reply.owner, snapshot, place, ts, agreed_project=None, created=True)
+            await self.following.start(reply.owner, snapshot, place, ts, created=True)
         except UserError as error:
             with suppress(NotDelivered):
                 await reply.privately(sentence(reply.wording.sentence(error)))
@@ -81,18 +81,18 @@ class FollowHandlers:
         `press` is that of the post to keep up to date, if it isn't a new one.
         """
         place = await _place_of(reply, thread)
-        snapshot = await self.following.may_follow(reply.owner, number, place)
+        snapshot = await self.following.may_follow(reply.owner, number, place, agreed_project)
         there = await self.following.there(reply.owner, number, place)
         if there and not await posting.is_deleted(reply.slack, there.channel_id, there.ts):
             await reply.privately(views.followed(there, already=True))
             return
         await self.following.make_room(reply.owner, there)
-        if snapshot.exposure.asks(agreed_project) and not place.direct:
+        if snapshot.exposure.asks and not place.direct:
             await reply.privately(views.question(snapshot, reply.wording, place.ts))
         elif press and place.channel_id == reply.place.channel_id:
             await self._follow_in_post(press, reply, snapshot, place)
         else:
-            await self._follow_in_new_post(reply, snapshot, place, agreed_project)
+            await self._follow_in_new_post(reply, snapshot, place)
 
     async def unfollow(self, reply: Reply, number: int) -> None:
         """`/issue 42 unfollow`: wherever the user follows it."""
@@ -100,9 +100,7 @@ class FollowHandlers:
         text = f"You're no longer following #{number}." if ended else f"You aren't following #{number}."
         await reply.privately(sentence(text))
 
-    async def _follow_in_new_post(
-        self, reply: Reply, snapshot: IssueSnapshot, place: ThreadPlace, agreed_project: int | None
-    ) -> None:
+    async def _follow_in_new_post(self, reply: Reply, snapshot: IssueSnapshot, place: ThreadPlace) -> None:
         number = snapshot.issue.id
         ts: str | None = None
 
@@ -112,7 +110,7 @@ class FollowHandlers:
             by = (await reply.profile()).name
             post = views.post(snapshot, reply.wording, by, stop, direct=place.direct)
             announced, ts = await reply.at(Destination(place.channel_id, place.ts or None)).post(
-                post, partial(self._why_not_show, reply.owner, snapshot, place, agreed_project)
+                post, partial(self._why_not_show, reply.owner, snapshot, place)
             )
             return announced
 
@@ -121,16 +119,14 @@ class FollowHandlers:
         if announced is not PostOutcome.YES:
             raise _not_followed(number, announced)
         if ts:
-            followed = await self.following.start(reply.owner, snapshot, place, ts, agreed_project)
+            followed = await self.following.start(reply.owner, snapshot, place, ts)
             if place.channel_id != reply.place.channel_id:
                 await reply.privately(views.followed(followed, already=False))
 
     async def _why_not_show(
-        self, owner: Owner, snapshot: IssueSnapshot, place: ThreadPlace, agreed_project: int | None
+        self, owner: Owner, snapshot: IssueSnapshot, place: ThreadPlace
     ) -> PostOutcome | None:
-        if place.direct:
-            return None
-        return await self.publicity.why_not_show(owner, snapshot.exposure, agreed_project)
+        return None if place.direct else await self.publicity.why_not_show(owner, snapshot.exposure)
 
     async def _follow_in_post(
         self, press: ButtonPress[FollowIssue], reply: Reply, snapshot: IssueSnapshot, place: ThreadPlace
@@ -143,12 +139,11 @@ class FollowHandlers:
         created, poster = press.button.created, poster_of(press.message) or owner
         stop = StopFollowing(issue=snapshot.issue.id, created=created)
         message = await built(reply.slack, reply.platform, poster, snapshot, stop, direct=place.direct)
-        agreed_project = press.button.agreed_project
-        if why_not := await self._why_not_show(owner, snapshot, place, agreed_project):
+        if why_not := await self._why_not_show(owner, snapshot, place):
             raise _not_followed(snapshot.issue.id, why_not)
 
         by = poster.user_id
-        await self.following.start(owner, snapshot, place, ts, agreed_project, posted_by=by, created=created)
+        await self.following.start(owner, snapshot, place, ts, posted_by=by, created=created)
         if not await posting.update(reply.slack, channel, ts, message):
             await reply.privately(sentence("I'll keep this post up to date."))
 

@@ -5,6 +5,7 @@ and comments below them.
 import secrets
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -149,8 +150,8 @@ class ThreadPoster:
             snapshot = now
         if followed.direct:
             return True
-        why_not = self.publicity.why_not_show(followed.owner, snapshot.exposure, followed.agreed_project)
-        return await why_not is None
+        exposure = replace(snapshot.exposure, agreed_project=followed.agreed_project)
+        return await self.publicity.why_not_show(followed.owner, exposure) is None
 
 
 def line_post(followed: Followed, line: ThreadLine) -> Post:

@@ -283,4 +283,5 @@ def _why_not(one: Followed, snapshot: IssueSnapshot | None, status: ChannelStatu
         return None
     if snapshot.issue.is_private:
         return "issue private"
-    return None if snapshot.exposure.may_show(one.agreed_project) else "project not public"
+    exposure = replace(snapshot.exposure, agreed_project=one.agreed_project)
+    return None if exposure.may_show else "project not public"

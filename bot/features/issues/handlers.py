@@ -91,10 +91,10 @@ class IssueHandlers:
         Returns it instead if not everyone can see it, unless it is in the `agreed_project`, which the
         user agreed to show. Raises UserError.
         """
-        exposure = await self.publicity.of(reply.owner, number)
+        exposure = await self.publicity.of(reply.owner, number, agreed_project)
         if (issue := exposure.issue) is None or issue.is_private:
             raise UserError("#{number} is private, so it can't be shared.", number=number)
-        if exposure.asks(agreed_project):
+        if exposure.asks:
             return exposure
         where = f"{reply.place.channel_id}:{reply.place.thread_ts or ''}"
         twice = f"share:{reply.owner.team_id}:{reply.owner.user_id}:{where}:{number}"
@@ -104,8 +104,7 @@ class IssueHandlers:
             follow = FollowIssue(issue=number) if reply.place.thread_ts else None
             does = f"{(await reply.profile()).name} shared"
             post = views.posted(does, issue, reply.wording, mention, follow)
-            why_not_show = partial(self.publicity.why_not_show, reply.owner, exposure, agreed_project)
-            return (await reply.post(post, why_not_show))[0]
+            return (await reply.post(post, partial(self.publicity.why_not_show, reply.owner, exposure)))[0]
 
         announced = await reply.announce_once(twice, announce)
         if announced is PostOutcome.UNCONFIRMED:

@@ -26,12 +26,9 @@ from bot.store.owner import Owner
 log = structlog.get_logger(__name__)
 
 
-def may_show(project: Project | None, agreed_project: int | None) -> bool:
-    """Whether a channel may be shown what isn't private in a project.
-
-    `agreed_project` is the ID of the project that a user agreed to show although it isn't public.
-    """
-    return project is not None and (project.is_public is True or project.id == agreed_project)
+def is_public(project: Project | None) -> bool:
+    """Whether everyone can see what isn't private in a project."""
+    return project is not None and project.is_public is True
 
 
 def seemed_public(issue: Issue, project: KnownProject | None) -> bool:
@@ -60,7 +57,8 @@ class Exposure:
     """Who can see an issue, or for None what isn't about one, in a project.
 
     `project` is None if the user can't see it, or it is `unread` because the service failed. `issue_at` and
-    `read_at` are the monotonic times when the issue and the project were read.
+    `read_at` are the monotonic times when the issue and the project were read. `agreed_project` is the ID of
+    the project that a user agreed to show although it isn't public.
     """
 
     issue: Issue | None
@@ -69,49 +67,58 @@ class Exposure:
     issue_at: float = math.inf
     read_at: float = -math.inf
     unread: bool = False
+    agreed_project: int | None = None
 
-    def may_show(self, agreed_project: int | None = None) -> bool:
-        """As the function, of this issue."""
-        if self.project_id is None or (self.issue is not None and self.issue.is_private):
-            return False
-        return self.project_id == agreed_project or may_show(self.project, None)
+    @property
+    def private(self) -> bool:
+        """Whether no channel may be shown it, whatever its project is."""
+        return self.project_id is None or (self.issue is not None and self.issue.is_private)
 
-    def why_not_show(self, agreed_project: int | None = None) -> PostOutcome | None:
+    @property
+    def may_show(self) -> bool:
+        """Whether a channel may be shown it."""
+        return not self.private and (self.project_id == self.agreed_project or is_public(self.project))
+
+    @property
+    def asks(self) -> bool:
+        """Whether the user has to be asked, or asked again, before others see it."""
+        return self.project_id is not None and not self.may_show
+
+    @property
+    def why_not_show(self) -> PostOutcome | None:
         """Why a channel may not be shown it; None if it may."""
-        if self.may_show(agreed_project):
+        if self.may_show:
             return None
         return PostOutcome.PUBLICITY_UNREAD if self.unread else PostOutcome.HIDDEN
 
     @property
     def hidden(self) -> PostOutcome | None:
         """Why it isn't public, as far as its project was read; None if it is, or wasn't."""
-        return self.why_not_show() if self.read_at > -math.inf else None
+        return self.why_not_show if self.read_at > -math.inf else None
 
     def about(self, issue: Issue) -> "Exposure":
         """Return the exposure of an issue that was just read or created; keeps its project if it was read."""
-        now = exposure_of(issue)
+        now = exposure_of(issue, self.agreed_project)
         if now.project_id != self.project_id:
             return now
         return replace(now, project=self.project, read_at=self.read_at, unread=self.unread)
 
-    def asks(self, agreed_project: int | None) -> bool:
-        """Whether a user who agreed to show that project has to be asked before others see it."""
-        return self.project_id is not None and not self.may_show(agreed_project)
 
-
-def exposure_of(issue: Issue) -> Exposure:
+def exposure_of(issue: Issue, agreed_project: int | None = None) -> Exposure:
     """The exposure of an issue that was just read or made; its project is read before it is posted."""
-    return Exposure(issue, issue.project.id if issue.project else None, issue_at=time.monotonic())
+    project_id = issue.project.id if issue.project else None
+    return Exposure(issue, project_id, issue_at=time.monotonic(), agreed_project=agreed_project)
 
 
 class Publicity:
     def __init__(self, access: Access) -> None:
         self.access, self.issues = access, access.shared(Issues)
 
-    async def of(self, owner: Owner, number: int) -> Exposure:
+    async def of(self, owner: Owner, number: int, agreed_project: int | None = None) -> Exposure:
         """An issue's exposure. Raises IssueNotFound, NotLinked, ServiceError."""
         async with self.access.accounts.reading(owner) as session:
-            return await self.read(session, exposure_of(await self.issues.detailed(session, number)))
+            issue = await self.issues.detailed(session, number)
+            return await self.read(session, exposure_of(issue, agreed_project))
 
     async def now(self, owner: Owner, exposure: Exposure) -> Exposure:
         """The same with its project as it is now."""
@@ -125,21 +132,19 @@ class Publicity:
             project = await visible_project(self.access.client, session, exposure.project_id)
         return replace(exposure, project=project, read_at=read_at)
 
-    async def why_not_show(
-        self, owner: Owner, exposure: Exposure, agreed_project: int | None = None
-    ) -> PostOutcome | None:
+    async def why_not_show(self, owner: Owner, exposure: Exposure) -> PostOutcome | None:
         """Why a channel may not be shown it, called right before the post; None if it may. Reads again
         whatever is too old.
         """
         oldest = time.monotonic() - self.access.timings.fresh
-        if min(exposure.issue_at, exposure.read_at) >= oldest or not exposure.may_show(exposure.project_id):
-            return exposure.why_not_show(agreed_project)
+        if min(exposure.issue_at, exposure.read_at) >= oldest or exposure.private:
+            return exposure.why_not_show
 
         try:
             session = await self.access.accounts.unverified(owner)
             if exposure.issue is None or exposure.issue_at >= oldest:
-                return (await self.read(session, exposure)).why_not_show(agreed_project)
-            return (await self._again(session, exposure, exposure.issue.id)).why_not_show(agreed_project)
+                return (await self.read(session, exposure)).why_not_show
+            return (await self._again(session, exposure, exposure.issue.id)).why_not_show
         except (ServiceError, UserError) as error:
             log.info("publicity not read", action="publicity.not_read", error=type(error).__name__)
         except Exception:  # the work is done by now, only its announcement isn't
@@ -150,13 +155,12 @@ class Publicity:
         """Return its current issue and project, read concurrently: the post's turn has come."""
         reading = self.issues.detailed(session, number)
         issue, now = await asyncio.gather(reading, self.read(session, exposure))
-        if (moved := exposure_of(issue)).project_id != exposure.project_id:
-            return await self.read(session, moved)
-        return replace(now, issue=issue)
+        again = now.about(issue)
+        return again if again.project_id == now.project_id else await self.read(session, again)
 
     async def privacy_refused(self, number: int) -> bool:
         """Whether an issue that the service shows to others was to be private: it isn't announced."""
-        return number in await self.access.store.created_issues.refused_privacy()
+        return number in await self.access.store.created_issues.privacy_refused()
 
     async def public(self, owner: Owner, numbers: Sequence[int]) -> list[Exposure]:
         """Those of a few issues that may be announced.
@@ -165,10 +169,10 @@ class Publicity:
         """
         async with self.access.accounts.reading(owner) as session:
             visible = await self.issues.several(session, numbers)
-            refused = await self.access.store.created_issues.refused_privacy()
+            refused = await self.access.store.created_issues.privacy_refused()
             exposures = [exposure_of(visible[n]) for n in numbers if n in visible and n not in refused]
             read = await asyncio.gather(*(self.read_or_hidden(session, each) for each in exposures))
-        return [each for each in read if each.may_show()]
+        return [each for each in read if each.may_show]
 
     async def read_or_hidden(self, session: Session, exposure: Exposure) -> Exposure:
         """Return the result of `read`, or an exposure that shows nothing if the service fails."""

@@ -135,9 +135,9 @@ class TimelogHandlers:
             logged = await self.timelog.log(reply.owner, time, look=look)
         except ActivityNeeded as needed:
             message = _another_reason(reply, needed)
-            await self._show_form(reply, needed.on, time, message, agreed=time.agreed)
+            await self._show_form(reply, needed.on, time, message, confirmed_minutes=time.confirmed_minutes)
         except LongDay as long:
-            anyway = time.model_copy(update={"agreed": long.minutes, "spent": long.spent})
+            anyway = time.model_copy(update={"confirmed_minutes": long.minutes, "spent": long.spent})
             saved = await reply.save(views.LogTimeAnyway(time=anyway))
             await reply.privately(views.long_day(long, await reply.today(), saved))
         except OutcomeUnknown as error:
@@ -232,13 +232,13 @@ class TimelogHandlers:
         draft: TimeDraft,
         message: str | None = None,
         *,
-        agreed: int = 0,
+        confirmed_minutes: int = 0,
         announce: bool = False,
     ) -> None:
         metadata = LogMetadata(
             place=reply.place.as_json(),
             project=f"#{on.project.id}" if on and on.issue is None else None,
-            agreed=agreed,
+            confirmed_minutes=confirmed_minutes,
             announce=announce,
             activity=None if on else draft.activity,
         )
@@ -270,7 +270,7 @@ class TimelogHandlers:
             project=metadata.project,
             activity=f"#{values.activity.id}" if values.activity else metadata.activity,
             comment=values.comment,
-            agreed=values.agreed,
+            confirmed_minutes=values.confirmed_minutes,
         )
 
         try:
@@ -299,15 +299,15 @@ class TimelogHandlers:
         on = await self.timelog.target_of(reply.owner, entry)
         if on.private:
             raise UserError("This issue is private, so its time can't be shared.")
-        exposure = await self.publicity.now(reply.owner, on.exposure)
         agreed_project = press.button.agreed_project
-        if exposure.asks(agreed_project):
+        exposure = await self.publicity.now(reply.owner, replace(on.exposure, agreed_project=agreed_project))
+        if exposure.asks:
             await reply.privately(views.share_anyway(entry, on.project))
             return
 
         twice = f"share_time:{entry.id}:{reply.owner.team_id}:{reply.place.channel_id}"
         announced = await reply.announce_once(
-            twice, partial(self.post, reply, replace(entry, title=on.title), exposure, agreed_project)
+            twice, partial(self.post, reply, replace(entry, title=on.title), exposure)
         )
         if announced is not PostOutcome.YES:
             reason = NOT_ANNOUNCED[announced]
@@ -315,13 +315,11 @@ class TimelogHandlers:
         if agreed_project:
             await posting.dismiss(reply.slack, reply.place)
 
-    async def post(
-        self, reply: Reply, spent: Spent, exposure: Exposure, agreed_project: int | None = None
-    ) -> PostOutcome:
-        """Post logged time where the user asked; `agreed_project` as in `ShareTime`."""
+    async def post(self, reply: Reply, spent: Spent, exposure: Exposure) -> PostOutcome:
+        """Post logged time where the user asked."""
         place = reply.place
         message = views.announced(spent, reply.wording, (await reply.profile()).name, place.thread_ts)
-        why_not_show = partial(self.publicity.why_not_show, reply.owner, exposure, agreed_project)
+        why_not_show = partial(self.publicity.why_not_show, reply.owner, exposure)
         announced, ts = await reply.post(message, why_not_show)
         posted = announced in (PostOutcome.YES, PostOutcome.UNCONFIRMED)
         if posted and place.channel_id and isinstance(spent, Entry):
@@ -421,7 +419,7 @@ async def _entered(
 
     Raises WrongField for an unreadable duration.
     """
-    values, change = forms.Values(form.view.json), TimeChange(agreed=metadata.agreed)
+    values, change = forms.Values(form.view.json), TimeChange(confirmed_minutes=metadata.confirmed_minutes)
     if values.changed("hours", initial):
         try:
             amount = hours(values.text("hours") or "", (await reply.profile()).locale)
@@ -444,6 +442,6 @@ async def _asked_again(
 ) -> FormResult:
     """The form again with a question; submitting it once more confirms the long day."""
     question = f"{views.adds_up(long, await reply.today())} Is that right?"
-    agreed = metadata.model_copy(update={"agreed": long.minutes})
+    confirmed = metadata.model_copy(update={"confirmed_minutes": long.minutes})
     view = form.view.json | {"submit": plain("Log anyway", VIEW_BUTTON_LENGTH)}
-    return FormResult.again(view, question, agreed.dump())
+    return FormResult.again(view, question, confirmed.dump())

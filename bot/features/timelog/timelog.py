@@ -65,15 +65,15 @@ class TimeDraft(BaseModel):
 
 
 class TimeToLog(TimeDraft):
-    """The time to log. `agreed` is how many minutes on that day the user has confirmed, 0 if not asked, and
-    `ahead` whether they have confirmed a day in the future. `with_day` is the comment with the words that
-    name the day; one that is `quoted` names no activity. `spent` are the hours on the issue when the user
-    was asked, if known.
+    """The time to log. `confirmed_minutes` is how many minutes on that day the user has confirmed, 0 if not
+    asked, and `ahead` whether they have confirmed a day in the future. `with_day` is the comment with the
+    words that name the day; one that is `quoted` names no activity. `spent` are the hours on the issue when
+    the user was asked, if known.
     """
 
     hours: Decimal
     spent_on: date
-    agreed: int = 0
+    confirmed_minutes: int = 0
     ahead: bool = False
     with_day: str | None = None
     quoted: bool = False
@@ -136,15 +136,15 @@ class Logged:
 
 @dataclass(frozen=True, kw_only=True)
 class TimeChange:
-    """The changes to an entry, None for unchanged fields; `agreed` is how many minutes on that day the user
-    has confirmed.
+    """The changes to an entry, None for unchanged fields; `confirmed_minutes` is how many minutes on that day
+    the user has confirmed.
     """
 
     hours: Decimal | None = None
     spent_on: date | None = None
     activity: Ref | None = None
     comment: str | None = None
-    agreed: int = 0
+    confirmed_minutes: int = 0
 
 
 class LongDay(UserError):
@@ -190,7 +190,7 @@ class Timelog:
             if look and _was_logged(on, time):
                 return Logged(_spent(on, time, activity, None), on)
             so_far = on.issue.spent_hours if on.issue else None
-            await self._check_day(owner, time.hours, time.spent_on, time.agreed, spent=so_far)
+            await self._check_day(owner, time.hours, time.spent_on, time.confirmed_minutes, spent=so_far)
 
         try:
             made = await self.access.client.create_time_entry(session.key, _new(on, time, activity))
@@ -230,7 +230,7 @@ class Timelog:
         usual = known[0] if len(known) == 1 else None
         if usual is None and draft.activity is None:
             usual = await self._last_used(session, project, known)
-        privacy_refused = await self.access.store.created_issues.refused_privacy()
+        privacy_refused = await self.access.store.created_issues.privacy_refused()
         return Loggable(issue, project, known, usual, draft.issue in privacy_refused)
 
     async def _activity(self, session: Session, on: Loggable, typed: str | None) -> Ref | None:
@@ -323,7 +323,7 @@ class Timelog:
             return entry
         if {"hours", "spent_on"} & sent.keys():
             spent = Decimal(changed.minutes) / MINUTES_IN_HOUR
-            await self._check_day(owner, spent, changed.spent_on, change.agreed, before=entry)
+            await self._check_day(owner, spent, changed.spent_on, change.confirmed_minutes, before=entry)
 
         changes = TimeEntryChanges.model_validate(sent)
         try:
@@ -376,19 +376,19 @@ class Timelog:
         owner: Owner,
         hours: Decimal,
         day: date,
-        agreed: int,
+        confirmed_minutes: int,
         *,
         before: Entry | None = None,
         spent: Decimal | None = None,
     ) -> None:
-        """Raises LongDay for more than 24 hours in a day, unless the user agreed to that many minutes.
+        """Raises LongDay for more than 24 hours in a day, unless the user confirmed that many minutes.
 
         `before` is the entry that the hours replace, `spent` as in `LongDay`.
         """
         minutes = await self._entries.minutes(owner, day, day) + round(hours * MINUTES_IN_HOUR)
         if before and before.spent_on == day:
             minutes -= before.minutes
-        if minutes > max(DAY, agreed):
+        if minutes > max(DAY, confirmed_minutes):
             raise LongDay(day, minutes, spent)
 
     async def _exists(self, session: Session, entry: Entry) -> bool:

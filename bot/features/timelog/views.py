@@ -99,7 +99,7 @@ class DeleteTime(Button):
 class TimeMetadata(Metadata):
     """Of both forms that take time: how many minutes on a day the user has confirmed."""
 
-    agreed: Number = 0
+    confirmed_minutes: Number = 0
 
 
 class EntryMetadata(TimeMetadata):
