@@ -35,7 +35,7 @@ from bot.slack.surfaces.forms import number_in
 from bot.slack.surfaces.interaction import ButtonPress, DetailsEdit, Event, Interaction
 from bot.slack.text.mrkdwn import spoken, stripped
 from bot.slack.workspaces.slack_errors import SLACK_FAILED, reason, why
-from bot.store.claims import Claim, State
+from bot.store.claims import State
 
 log = structlog.get_logger(__name__)
 
@@ -88,7 +88,12 @@ class LinkHandlers:
             return
         prefix, ts, store = f"unfurl:{reply.owner.team_id}:{channel}", about["message_ts"], self.parts.store
         claims = {n: await store.claims.claim(f"{prefix}:{n}", REPEATS_AFTER) for n in list(urls)[:MAX_LINKS]}
-        fresh = {n: urls[n] for n, claim in claims.items() if claim.won or await self._is_refresh(claim, ts)}
+        # Slack asks again for a message's card when it may be outdated.
+        fresh = {
+            n: urls[n]
+            for n, claim in claims.items()
+            if claim.won or await store.claims.is_done(f"{claim.key}:{ts}")
+        }
         unfurled: frozenset[int] = frozenset()
 
         try:
@@ -100,12 +105,6 @@ class LinkHandlers:
                 await store.claims.settle(claim, State.DONE if number in unfurled else None)
                 if claim.won and number in unfurled:
                     await store.claims.pass_on(claim.key, f"{claim.key}:{ts}")
-
-    async def _is_refresh(self, card: Claim, ts: str) -> bool:
-        """Whether this message has the card already: Slack asks for it again when it may be outdated."""
-        own = await self.parts.store.claims.claim(f"{card.key}:{ts}")
-        await self.parts.store.claims.settle(own, None)
-        return own.done
 
     async def _unfurl(self, reply: Reply, channel: str, ts: str, urls: dict[int, str]) -> frozenset[int]:
         exposures = await self.publicity.public(reply.owner, tuple(urls))
