@@ -115,9 +115,7 @@ class FollowHandlers:
             return announced
 
         twice = f"follow:{place.channel_id}:{place.ts}:{number}"
-        announced = await reply.announce_once(twice, announce)
-        if announced is not PostOutcome.YES:
-            raise _not_followed(number, announced)
+        await reply.announce_once(twice, announce, partial(_not_followed, number))
         if ts:
             followed = await self.following.start(reply.owner, snapshot, place, ts)
             if place.channel_id != reply.place.channel_id:

@@ -106,14 +106,7 @@ class IssueHandlers:
             post = views.posted(does, issue, reply.wording, mention, follow)
             return (await reply.post(post, partial(self.publicity.why_not_show, reply.owner, exposure)))[0]
 
-        announced = await reply.announce_once(twice, announce)
-        if announced is PostOutcome.UNCONFIRMED:
-            raise UserError(
-                "Slack didn't confirm that #{number} was shared. Check the channel before you try again.",
-                number=number,
-            )
-        if announced is not PostOutcome.YES:
-            raise UserError("#{number} wasn't shared: {why}.", number=number, why=NOT_ANNOUNCED[announced])
+        await reply.announce_once(twice, announce, partial(_not_shared, number))
         return None
 
     async def about(self, reply: Reply, message: JSON, thread: Sequence[JSON] | None = None) -> Issue | None:
@@ -232,3 +225,12 @@ class IssueHandlers:
             if own and issue_named(text_of(message), reply.wording.base_url) == number:
                 return PostOutcome.YES, str(message["ts"])
         return None
+
+
+def _not_shared(number: int, why: PostOutcome) -> UserError:
+    if why is PostOutcome.UNCONFIRMED:
+        return UserError(
+            "Slack didn't confirm that #{number} was shared. Check the channel before you try again.",
+            number=number,
+        )
+    return UserError("#{number} wasn't shared: {why}.", number=number, why=NOT_ANNOUNCED[why])

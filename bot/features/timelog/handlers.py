@@ -306,12 +306,8 @@ class TimelogHandlers:
             return
 
         twice = f"share_time:{entry.id}:{reply.owner.team_id}:{reply.place.channel_id}"
-        announced = await reply.announce_once(
-            twice, partial(self.post, reply, replace(entry, title=on.title), exposure)
-        )
-        if announced is not PostOutcome.YES:
-            reason = NOT_ANNOUNCED[announced]
-            raise UserError("{reason}.", reason=reason[0].upper() + reason[1:])
+        announce = partial(self.post, reply, replace(entry, title=on.title), exposure)
+        await reply.announce_once(twice, announce, _not_shared)
         if agreed_project:
             await posting.dismiss(reply.slack, reply.place)
 
@@ -435,6 +431,11 @@ async def _entered(
     if values.changed("comment", initial):
         change = replace(change, comment=values.text("comment") or "")
     return change
+
+
+def _not_shared(why: PostOutcome) -> UserError:
+    reason = NOT_ANNOUNCED[why]
+    return UserError("{reason}.", reason=reason[0].upper() + reason[1:])
 
 
 async def _asked_again(

@@ -42,7 +42,7 @@ from bot.slack.text.wording import Wording
 from bot.slack.workspaces.directory import Profile, Profiles
 from bot.slack.workspaces.slack_errors import SLACK_FAILED, Failure, failure, reason
 from bot.store.channels import Channel
-from bot.store.claims import Claim, State
+from bot.store.claims import Claim
 from bot.store.owner import Owner
 from bot.store.store import Store
 
@@ -309,23 +309,23 @@ class Reply:
                 raise done if claim.done else InProgress
             yield claim
 
-    async def announce_once(self, key: str, announce: Callable[[], Awaitable[PostOutcome]]) -> PostOutcome:
-        """Announce something. If nothing was posted, the user can share it again. Raises UserError."""
-        claims = self.platform.store.claims
-        claim = await claims.claim(key, DOUBLE_CLICK)
-        if not claim.won:
-            raise UserError("I just got the same request. If nothing shows up in a few seconds, try again.")
-        state: State | None = None
-        try:
+    async def announce_once(
+        self,
+        key: str,
+        announce: Callable[[], Awaitable[PostOutcome]],
+        not_announced: Callable[[PostOutcome], UserError],
+    ) -> None:
+        """Announce something, or raise `not_announced`. If nothing was posted, the user can try again."""
+        async with self.platform.store.claims.hold(key, repeats_after=DOUBLE_CLICK) as claim:
+            if not claim.won:
+                raise UserError(
+                    "I just got the same request. If nothing shows up in a few seconds, try again."
+                )
             announced = await announce()
-            if announced in (PostOutcome.YES, PostOutcome.UNCONFIRMED):
-                state = State.DONE
-        except asyncio.CancelledError:
-            state = State.UNKNOWN
-            raise
-        finally:
-            await claims.settle(claim, state)
-        return announced
+            if announced not in (PostOutcome.YES, PostOutcome.UNCONFIRMED):
+                raise not_announced(announced)
+        if announced is PostOutcome.UNCONFIRMED:
+            raise not_announced(announced)
 
     # What was typed
 
