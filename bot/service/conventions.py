@@ -140,6 +140,24 @@ def issue_number(base_url: str, url: str) -> int | None:
     return int(match[1]) or None if match else None
 
 
+ALSO_CALLED = {"estimated hours": "estimated time", "parent issue": "parent task"}
+"""What the service's sentences call fields that its interface and the forms call otherwise."""
+
+
+def fields_named(sentences: Sequence[str], labels: Mapping[str, str]) -> list[str | None]:
+    """The field of each sentence of a refusal, which starts with its label; None if it starts with none.
+
+    `labels` has the fields by label. Best effort: the service responds in the user's language.
+    """
+    fields = {label.casefold(): field for label, field in labels.items()}
+    fields = {ALSO_CALLED[label]: field for label, field in fields.items() if label in ALSO_CALLED} | fields
+    longest_first = sorted(fields, key=len, reverse=True)
+    return [
+        next((fields[label] for label in longest_first if sentence.casefold().startswith(label)), None)
+        for sentence in sentences
+    ]
+
+
 T = TypeVar("T")
 
 CLOCK_SKEW = timedelta(minutes=5)  # how far the service's clock may be behind the bot's

@@ -24,7 +24,7 @@ from bot.access.projects import KnownProject
 from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError, WrongField
 from bot.features.issues.fields import CHANGEABLE, FIELDS, Field, IssueRefused, ResolvedValue, typed_hours
 from bot.service.client import UPDATE_ISSUE
-from bot.service.conventions import CLOCK_SKEW, IssueDetailInclude
+from bot.service.conventions import CLOCK_SKEW, IssueDetailInclude, fields_named
 from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.inputs import CustomFieldInput, IssueChanges
 from bot.service.models import Change, Child, CustomFieldValue, Issue, Ref
@@ -326,24 +326,15 @@ async def explained(
         custom_fields = catalog.custom_fields
         if who and listed:
             barred = who.id not in {ref.id for ref in catalog.lists["assignees"]}
-    fields = fields_named(error.errors, custom_fields)
+
+    labels = {"subject": "subject", "project": "project"}
+    labels |= {field.label: field.name for field in FIELDS.values()}
+    labels |= {field.name: f"cf_{field.id}" for field in custom_fields}
+    fields = tuple(dict.fromkeys(filter(None, fields_named(error.errors, labels))))
     about_assignee = ASSIGNEE.name in fields if fields else barred
     if who and project and about_assignee and len(error.errors) == 1:
         return WrongField(ASSIGNEE.name, unassignable(who.name, project))
     return IssueRefused(error, fields)
-
-
-def fields_named(sentences: Sequence[str], custom_fields: Sequence[CustomField]) -> tuple[str, ...]:
-    """The names in the form of the fields whose labels the service's sentences start with."""
-    labels = {"subject": "subject", "project": "project"}
-    labels |= {field.label.casefold(): field.name for field in FIELDS.values()}
-    labels |= {field.name.casefold(): f"cf_{field.id}" for field in custom_fields}
-    longest_first = sorted(labels, key=len, reverse=True)
-    names = (
-        next((labels[label] for label in longest_first if text.casefold().startswith(label)), None)
-        for text in sentences
-    )
-    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def merged(changes: Iterable[Change]) -> tuple[Change, ...]:

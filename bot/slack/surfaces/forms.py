@@ -12,6 +12,7 @@ from typing import Literal, TypeVar
 
 from bot import slack_limits as limits
 from bot.errors import BotError, Refused, WrongField
+from bot.service.conventions import fields_named
 from bot.slack.surfaces.blocks import JSON, Block, Element, Message, filled, option, plain, section, shortened
 from bot.slack.surfaces.buttons import ActionExpired
 from bot.slack.text.mrkdwn import prose, spoken
@@ -375,24 +376,13 @@ def placed(view: JSON, error: BotError, warning: str) -> dict[str, str] | None:
     return None
 
 
-ALSO_CALLED = {"estimated hours": "estimated time", "parent issue": "parent task"}
-"""What the service's sentences call fields that its interface and the forms call otherwise."""
-
-
 def at_fields(view: JSON, sentences: Sequence[str]) -> dict[str, str] | None:
     """The service's sentences by block ID if one starts with a field's label; else None.
 
-    Best effort: the service responds in the user's language. Unmatched messages go to the first field.
+    Unmatched sentences go to the first field.
     """
-    inputs = [
-        (b["label"]["text"].casefold(), b["block_id"]) for b in view["blocks"] if b.get("type") == "input"
-    ]
-    inputs += [(ALSO_CALLED[label], block) for label, block in inputs if label in ALSO_CALLED]
-    labels = sorted(inputs, key=lambda pair: -len(pair[0]))
-    at = [
-        next((block for label, block in labels if sentence.casefold().startswith(label)), None)
-        for sentence in sentences
-    ]
+    inputs = [block for block in reversed(view["blocks"]) if block.get("type") == "input"]
+    at = fields_named(sentences, {block["label"]["text"]: block["block_id"] for block in inputs})
     first = next(filter(None, at), None)
     placed: dict[str, list[str]] = {}
     for block_id, sentence in zip(at, sentences, strict=True):

@@ -128,6 +128,19 @@ async def test_says_which_fields_a_subtask_decides_now(office: Office, ana: Pers
     assert f"Tracker calculates #{issue.id}'s priority from its subtasks. Change it in #{below.id}." in said
 
 
+async def test_a_parent_that_is_refused_keeps_only_itself(office: Office, ana: Person, issue: Issue) -> None:
+    parent = await new_issue(office, ana)
+    issue.parent_id = parent.id
+    answer = await ana.ask(f"/issue {issue.id} parent:1 to:me")
+    parent.parent_id = issue.id
+
+    said = await undone(ana, answer)
+
+    assert "Assignee: Ana Ruiz → *Unassigned*" in said
+    assert "Parent task is invalid" in said
+    assert (issue.parent_id, issue.assigned_to_id) == (1, None)
+
+
 async def test_says_that_a_subtask_prevents_closing(office: Office, chris: Person, issue: Issue) -> None:
     await chris.ask(f"/issue {issue.id} close")
     answer = await chris.ask(f"/issue {issue.id} reopen")
