@@ -3,7 +3,7 @@
 from functools import partial, reduce
 
 from bot.access.name_matching import UnclearName, meant
-from bot.errors import BotError, UserError
+from bot.errors import BotError, KeyInRequest, UserError
 from bot.features.help import views as help_views
 from bot.features.issues.handlers import IssueHandlers
 from bot.features.parts import Parts
@@ -91,7 +91,7 @@ class SearchHandlers:
         """*Search for “…”* below what can't be a search, and the projects of which one can be searched."""
         projects = error.projects if isinstance(error, SeveralProjects | CategoryWithoutProject) else ()
         phrases = error.phrases if isinstance(error, SeveralProjects) else ()
-        words = _words(page) if isinstance(error, UserError) else []
+        words = _words(page) if isinstance(error, UserError) and not isinstance(error, KeyInRequest) else []
         ways = [*views.project_choice(projects, page, phrases), *words]
         return [*ways, *await reply.offered(*error.offers, style=None if ways else "primary")]
 
@@ -117,4 +117,4 @@ class SearchHandlers:
 def _words(page: views.ResultsPage) -> list[Element]:
     """*Search for “…”*, unless the words were searched for or may be a key."""
     searched = "words" in page.changes or types_key(page.query)
-    return [] if searched else [views.offer("words", page, page.query)]
+    return [] if searched else views.offered(["words"], page, page.query)

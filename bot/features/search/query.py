@@ -79,7 +79,7 @@ class Rename(NamedTuple):
 class SearchField(NamedTuple):
     """Search for the text in a custom field."""
 
-    number: Annotated[int, Field(ge=0, lt=10**9)]
+    number: Annotated[int, Field(gt=0, lt=10**9)]
     name: str
     text: str
 

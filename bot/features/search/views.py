@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from functools import partial, reduce
 from typing import Annotated, Literal, Self
@@ -89,9 +90,13 @@ class ResultsPage(Button):
     def turned(self, offset: int, before: tuple[int, ...]) -> Self:
         return self.model_copy(update={"offset": offset, "before": before})
 
-    def changed(self, change: Change) -> "ResultsPage":
-        """The first page of the search with one more change."""
-        return ResultsPage(query=self.query, changes=(*self.changes, change))
+    def changed(self, change: Change) -> "ResultsPage | None":
+        """The first page of the search with one more change; None if buttons can't carry that."""
+        with suppress(ValidationError, UserError):
+            page = ResultsPage(query=self.query, changes=(*self.changes, change))
+            require_pageable(page)
+            return page
+        return None
 
 
 class OpenSearchForm(Button):
@@ -124,7 +129,7 @@ def results(
     """
     searched, issues = results.searched, results.page.items
     description = context(cut(" · ".join(_description(searched)), DESCRIPTION_LENGTH))
-    offers = [offer(change, page, searched.query.everything) for change in results.offers]
+    offers = offered(results.offers, page, searched.query.everything)
 
     if not issues and not results.offset:
         drops = [change.words for change in results.offers if isinstance(change, LeaveOut)]
@@ -173,20 +178,25 @@ def _form_of(searched: Resolved) -> OpenSearchForm:
     )
 
 
-def offer(change: Change, page: ResultsPage, words: str) -> Element:
-    """The button that searches with one more change; `words` are all that were typed."""
+def offered(changes: Sequence[Change], page: ResultsPage, words: str) -> list[Element]:
+    """The buttons that search with one more change, except what they can't carry; `words` are all that were
+    typed.
+    """
+    pages = [(change, page.changed(change)) for change in changes]
+    return [button(_label(change, words), changed) for change, changed in pages if changed]
+
+
+def _label(change: Change, words: str) -> str:
     match change:
         case LeaveOut(phrase):
-            label = f"Without “{cut(phrase, WORDS_LENGTH)}”"
+            return f"Without “{cut(phrase, WORDS_LENGTH)}”"
         case Respell(_, meant) | Rename(_, _, meant):
-            label = f"Search for “{cut(meant, WORDS_LENGTH)}”"
+            return f"Search for “{cut(meant, WORDS_LENGTH)}”"
         case SearchField(_, name, text):
-            label = f"Search {cut(name, FIELD_NAME_LENGTH)} for “{cut(text, FIELD_NAME_LENGTH)}”"
+            return f"Search {cut(name, FIELD_NAME_LENGTH)} for “{cut(text, FIELD_NAME_LENGTH)}”"
         case "words":
-            label = f"Search for “{cut(words, WORDS_LENGTH)}”"
-        case _:
-            label = LABELS[change]
-    return button(label, page.changed(change))
+            return f"Search for “{cut(words, WORDS_LENGTH)}”"
+    return LABELS[change]
 
 
 def search_button(text: str) -> Element:
@@ -213,7 +223,8 @@ def project_choice(names: Sequence[str], page: ResultsPage, phrases: Sequence[st
 
 def name_choice(kind: str, offers: Sequence[tuple[str, Change]], page: ResultsPage) -> list[Element]:
     """A choice of the names that may be meant, which search again."""
-    choices = [(name, page.changed(change)) for name, change in offers]
+    pages = [(name, page.changed(change)) for name, change in offers]
+    choices = [(name, again) for name, again in pages if again]
     short = [
         option(name, again.pack()) for name, again in choices if len(again.pack()) <= OPTION_VALUE_LENGTH
     ]

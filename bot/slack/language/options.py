@@ -14,7 +14,7 @@ from bot.spelling import series, similar, slip
 
 CUSTOM_FIELD, _BY_ID = "cf_", "cf_<id>"
 _OPTION = re.compile(r"(-?[^\W\d_][\w-]{0,31})([:=])(.*)", re.DOTALL)
-_CUSTOM_FIELD = re.compile(r"cf_[0-9]{1,9}")
+_CUSTOM_FIELD = re.compile(r"cf_[1-9][0-9]{0,8}")
 _DATES = frozenset({"created", "updated", "closed", "start", "due", "on"})
 _CONTINUED = 4  # how many more words a date may have: `created:7 days ago .. today`.
 LAST_WORDS = 3  # how many words at the end may follow an option's colon and a space

@@ -2,10 +2,13 @@
 
 from datetime import UTC, date, datetime, timedelta
 
+from structlog.testing import capture_logs
+
 from bot.sandbox.demo.harbor import user_of
 from bot.sandbox.people import FARAH
 from bot.sandbox.tracker.defaults import NEW
 from tests.support.office import Office
+from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.reading import text_of
 
@@ -32,6 +35,7 @@ UNDERSTOOD = {
     "id:28,29": "Issue: #28 or #29",
     "SEVERITY:MAJOR project:mobile status:any": "1–10 of",
     "cf_1:major project:mobile status:any": "Severity: Major",
+    "cf_0:major": "There's no `cf_0:` option.",
     "subproject:none project:infrastructure": "Without subprojects",
     "xyzzyplugh": "No issues found",
     "#28": "*Status*",
@@ -228,3 +232,28 @@ async def test_a_long_text_says_how_many_words_are_searched(ana: Person) -> None
     empty = await ana.ask("/issues xylophones quibble under seven purple moons nightly")
 
     assert "xylophones, quibble, under, seven, purple · I can search for 5 words at once" in text_of(empty)
+
+
+async def test_a_long_word_that_leaves_nothing_has_no_button(ana: Person) -> None:
+    found = await ana.ask(f"/issues {'x' * 1100} umlaut project:webshop status:any")
+    assert "No issues found" in text_of(found)
+    assert "Without “umlaut”" not in text_of(found)
+    assert "Without “xx" not in text_of(found)
+    assert "New search" in text_of(found)
+
+
+async def test_names_beyond_the_changes_that_a_button_carries_have_no_buttons(ana: Person) -> None:
+    names = [f"unknown-name-{letter}" for letter in "abcdefghijklm"]
+    answer = await ana.ask(f"/issues tracker:{','.join(names)} project:webshop")
+    with capture_logs() as logged:
+        for name in names[1:]:
+            answer = await ana.after(ana.press(answer, "Search with Bug"))
+            assert f"No issue type called “{name}”" in text_of(answer)
+    assert "Search with" not in text_of(answer)
+    assert [entry for entry in logged if entry["log_level"] == "error"] == []
+
+
+async def test_a_searched_key_is_in_no_button(ana: Person) -> None:
+    refused = await ana.ask(f"/issues umlaut {KEYS['ana']}")
+    assert "contains your API key" in text_of(refused)
+    assert KEYS["ana"] not in str(refused)
