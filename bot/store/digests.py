@@ -171,7 +171,8 @@ class StoredDigests:
         digests = await self._found(sa.and_(DigestRow.team_id == team_id, DigestRow.id == number))
         return digests[0] if digests else None
 
-    async def in_channel(self, team_id: str, channel_id: str) -> tuple[Digest, ...]:
+    async def in_channel(self, channel: Channel) -> tuple[Digest, ...]:
+        team_id, channel_id = channel.team_id, channel.channel_id
         return await self._found(sa.and_(DigestRow.team_id == team_id, DigestRow.channel_id == channel_id))
 
     async def of_owner(self, owner: Owner) -> tuple[Digest, ...]:

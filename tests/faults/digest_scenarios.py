@@ -1,5 +1,6 @@
 """Scenarios with digests, of channels and personal ones."""
 
+from bot.store.channels import Channel
 from bot.store.digests import Digest
 from bot.store.plans import FILTER_KINDS
 from tests.faults.scenario import (
@@ -26,7 +27,7 @@ HIDDEN = "can't see Web Shop"
 
 
 async def in_channel(s: Scene) -> tuple[Digest, ...]:
-    return await s.office.bot.store.digests.in_channel(TEAM, CHANNEL)
+    return await s.office.bot.store.digests.in_channel(Channel(TEAM, CHANNEL))
 
 
 async def digests_set(s: Scene) -> int:

@@ -89,7 +89,7 @@ class Scene:
             state.messages[name] = []
         await store.saved_input.keep(owner("ana"), NAME, datetime.now(UTC), lambda _: {})
         of_ana = await store.digests.of_owner(owner("ana"))
-        for digest in (*of_ana, *await store.digests.in_channel(TEAM, CHANNEL)):
+        for digest in (*of_ana, *await store.digests.in_channel(Channel(TEAM, CHANNEL))):
             await store.digests.remove(digest)
         for template in await store.templates.of_project(TEAM, WEBSHOP, Channel(TEAM, CHANNEL)):
             await store.templates.remove(TEAM, template.id)

@@ -18,6 +18,7 @@ from bot.sandbox.workspace.delivery import Kind
 from bot.sandbox.workspace.model import Call, View
 from bot.slack.surfaces.buttons import MENU
 from bot.store.activity import Entry
+from bot.store.channels import Channel
 from bot.store.digests import Digest
 from bot.store.owner import Owner
 from bot.store.plans import TemplateContent
@@ -118,7 +119,7 @@ class Target:
     async def digests(self) -> object:
         """Returns the digests that run with Ana's key, and those in the channel that only she is in."""
         stored = self.office.bot.store.digests
-        return await stored.of_owner(ANA), await stored.in_channel(TEAM, self.elsewhere)
+        return await stored.of_owner(ANA), await stored.in_channel(Channel(TEAM, self.elsewhere))
 
     async def own_things(self) -> JSON:
         """Returns everything that must stay unchanged whatever other users press."""

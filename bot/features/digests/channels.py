@@ -22,7 +22,7 @@ from bot.slack.text.mrkdwn import bold, escape
 from bot.slack.text.wording import Wording
 from bot.slack.workspaces.slack_errors import NO_ACCESS, SLACK_FAILED, reason
 from bot.store.channels import Channel
-from bot.store.digests import Digest, Pause
+from bot.store.digests import Digest, Pause, StoredDigests
 from bot.store.jobs import Job, Later
 from bot.store.notices import Notice, PendingNotice
 
@@ -59,10 +59,10 @@ async def direct_messages(reply: Reply) -> Channel:
     return Channel(reply.owner.team_id, await direct_channel(reply.slack, reply.owner.user_id))
 
 
-async def digests_here(reply: Reply, digests: Digests) -> tuple[Digest, ...]:
+async def digests_here(reply: Reply, digests: StoredDigests) -> tuple[Digest, ...]:
     """The channel's digests. Raises UserError if there are none."""
-    if listed := await digests.listed(reply.channel) if reply.channel else ():
-        return listed
+    if here := await digests.in_channel(reply.channel) if reply.channel else ():
+        return here
     raise UserError("This channel has no digests. Add one with `{/digest} add <project> daily 9`.")
 
 

@@ -92,7 +92,7 @@ class Digests:
         Raises UserError, also if the channel has the same digest, NotLinked and ServiceError.
         """
         self._require_schedule(draft.plan)
-        if len(await self.listed(channel)) >= MAX_IN_A_CHANNEL:
+        if len(await self._store.digests.in_channel(channel)) >= MAX_IN_A_CHANNEL:
             raise UserError(
                 "This channel already has {most} digests, the maximum. Remove one with `{/digest}`.",
                 most=MAX_IN_A_CHANNEL,
@@ -209,10 +209,6 @@ class Digests:
         if problems:
             raise problems[0]
         return plan
-
-    async def listed(self, channel: Channel) -> tuple[Digest, ...]:
-        """Return the channel's digests; everyone in it can see them."""
-        return await self._store.digests.in_channel(channel.team_id, channel.channel_id)
 
     async def one(self, user: Owner, channel: Channel | None, digest_id: int) -> Digest:
         """A digest that the user may act on: their own from anywhere, someone else's from its channel if
@@ -333,7 +329,7 @@ class Digests:
         async with self._store.claims.hold(adding, repeats_after=timedelta(0)) as claim:
             if not claim.won:
                 raise being_added()
-            for other in await self.listed(channel):
+            for other in await self._store.digests.in_channel(channel):
                 if other.plan == plan or (other.personal and plan.kind == "personal"):
                     raise UserError(
                         "This channel already has that digest. It's number {digest} in `{/digest}`.",

@@ -150,8 +150,7 @@ class FeedAnnouncer:
     async def _feed(self, reply: Reply, issue: Issue) -> Digest | None:
         if reply.channel is None:
             return None
-        there = await self.parts.store.digests.in_channel(reply.channel.team_id, reply.channel.channel_id)
-        for feed in there:
+        for feed in await self.parts.store.digests.in_channel(reply.channel):
             if feed.plan.live and not feed.paused and await self._passes(feed, issue):
                 return feed
         return None

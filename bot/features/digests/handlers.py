@@ -51,7 +51,9 @@ class DigestHandlers:
             buttons={
                 OpenFilledForm: self.filled_form_pressed,
                 buttons.ChooseDigestProject: self.project_chosen,
-                ACTS[DigestAction.CHANGE]: self.change_pressed,
+                ACTS[DigestAction.CHANGE]: lambda press, reply: self.open_change(
+                    reply, press.button.digest, press.button.schedule
+                ),
                 ACTS[DigestAction.NOW]: self.act_pressed,
                 ACTS[DigestAction.PAUSE]: self.act_pressed,
                 ACTS[DigestAction.PREVIEW]: self.preview_pressed,
@@ -59,8 +61,10 @@ class DigestHandlers:
                 ACTS[DigestAction.RESTORE]: self.restore_pressed,
                 ACTS[DigestAction.RESUME]: self.act_pressed,
                 ACTS[DigestAction.TAKE_OWNERSHIP]: self.act_pressed,
-                buttons.OpenAddForm: self.add_pressed,
-                buttons.SetUpPersonal: self.set_up_pressed,
+                buttons.OpenAddForm: lambda _, reply: self.open_add(reply, commands.AddDigest()),
+                buttons.SetUpPersonal: lambda _, reply: self.open_add(
+                    reply, commands.AddDigest(PlanDraft(plan=Plan(kind="personal")))
+                ),
                 buttons.ReplacePersonal: self.replace_pressed,
                 buttons.ChooseSchedule: self.schedule_chosen,
                 PreviewForm: self.preview_pressed,
@@ -119,7 +123,7 @@ class DigestHandlers:
         elif reply.channel is None:
             raise UserError("Digests belong to channels. Type `{/digest}` in one.")
         else:
-            digests = await self.digests.listed(reply.channel)
+            digests = await self.parts.store.digests.in_channel(reply.channel)
             message = views.listing(digests, reply.owner, reply.wording, result)
         await reply.privately(message, replace=replace)
 
@@ -130,7 +134,7 @@ class DigestHandlers:
         if request.id is not None:
             await self._act(reply, request.act, request.id, request.schedule)
             return
-        here = await channels.digests_here(reply, self.digests)
+        here = await channels.digests_here(reply, self.parts.store.digests)
         named = [one for one in here if squashed(one.plan.project).startswith(squashed(request.named))]
         if len(named) == 1:
             await self._act(reply, request.act, named[0].id, request.schedule)
@@ -295,12 +299,6 @@ class DigestHandlers:
             raise ActionExpired
         await self.open_add(reply, request)
 
-    async def add_pressed(self, _: ButtonPress[buttons.OpenAddForm], reply: Reply) -> None:
-        await self.open_add(reply, commands.AddDigest())
-
-    async def set_up_pressed(self, _: ButtonPress[buttons.SetUpPersonal], reply: Reply) -> None:
-        await self.open_add(reply, commands.AddDigest(PlanDraft(plan=Plan(kind="personal"))))
-
     async def open_add(self, reply: Reply, request: commands.AddDigest) -> None:
         """Open the form, then fill it from the command; errors in the command appear above the fields."""
         if not reply.view_id:
@@ -369,9 +367,6 @@ class DigestHandlers:
         plan = (await channels.find_digest(reply, self.digests, digest_id)).plan
         draft = PlanDraft(plan=plan, project=f"#{plan.project_id}")
         return await self.digests.preview(reply.owner, draft, reply.channel)
-
-    async def change_pressed(self, press: ButtonPress[DigestButton], reply: Reply) -> None:
-        await self.open_change(reply, press.button.digest, press.button.schedule)
 
     async def open_change(self, reply: Reply, digest_id: int, schedule: str = "") -> None:
         """Open the form with the digest's current settings, and another schedule if one was typed."""

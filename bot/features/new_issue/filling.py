@@ -121,7 +121,8 @@ class FormFilling:
     async def checked(self, reply: Reply, view: View, draft: Draft) -> tuple[Draft, dict[str, str]]:
         """A submitted draft with its template's headings, and an error if its subject is only the prefix."""
         text_format, template_id = reply.wording.text_format, NewIssueMetadata.of(view).template
-        template = await self.templates.stored(reply.owner, template_id) if template_id else None
+        stored, team_id = self.parts.store.templates, reply.owner.team_id
+        template = await stored.get(team_id, template_id) if template_id else None
         if template is None or draft.project != f"#{template.project_id}":
             return draft, {}
         errors: dict[str, str] = {}

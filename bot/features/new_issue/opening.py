@@ -51,7 +51,10 @@ class FormOpening:
 
     def feature(self) -> Feature:
         return Feature(
-            shortcuts={"create_issue": self.open_create, "issue_from_message": self.open_from_message},
+            shortcuts={
+                "create_issue": self.open_create,
+                "issue_from_message": lambda shortcut, reply: self._open_for_message(reply, shortcut.message),
+            },
             buttons={
                 OpenIssueForm: self.open_create,
                 UseTemplate: lambda press, reply: self.open_form(reply, press.button.draft),
@@ -65,10 +68,6 @@ class FormOpening:
         """The global shortcut, and the button on the Home tab."""
         await self.open_form(reply, Draft())
 
-    async def open_from_message(self, shortcut: Shortcut, reply: Reply) -> None:
-        """The message shortcut: the form filled from the message, announced in its thread."""
-        await self._open_for_message(reply, shortcut.message)
-
     async def open_with_message(self, press: ButtonPress[CreateFromMessage], reply: Reply) -> None:
         """*Create an issue* in a list of related issues: the form replaces the list."""
         saved = await self.selections.message(reply, press.button.saved)
@@ -76,7 +75,9 @@ class FormOpening:
         await self._open_for_message(reply.at(place), saved.message, whole=press.button.whole)
 
     async def _open_for_message(self, reply: Reply, message: JSON, *, whole: bool = False) -> None:
-        """The form filled from a message in the reply's channel; `whole` includes its thread."""
+        """The form filled from a message in the reply's channel, announced in the message's thread; `whole`
+        includes the thread.
+        """
         await reply.show(loading(TITLE))
         channel, ts = reply.place.channel_id or "", message["ts"]
         thread = reply.place.in_thread(str(message.get("thread_ts") or ts))

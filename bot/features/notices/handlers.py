@@ -33,12 +33,10 @@ class NoticeHandlers:
             jobs={PERSONAL_NOTICE: NoticeMessages(self.parts), ASSIGNEE: AssigneeReads(self.parts)},
         )
 
-    async def show(self, reply: Reply) -> None:
-        """`/tracker notify`: show the user's topics. Raises NotLinked."""
-        await self.command(reply, "")
-
     async def command(self, reply: Reply, text: str) -> None:
-        """`/tracker notify comments on`. Raises UserError, NotLinked, ServiceError."""
+        """`/tracker notify comments on`; without a text, show the user's topics. Raises UserError, NotLinked,
+        ServiceError.
+        """
         chosen = notify_command(text)
         await self.parts.store.links.required(reply.owner)
         if chosen:

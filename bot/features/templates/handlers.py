@@ -35,7 +35,7 @@ from bot.store.templates import Template
 class TemplateHandlers:
     def __init__(self, parts: Parts) -> None:
         self.templates, self.issues = parts.shared(Templates), parts.shared(Issues)
-        self.accounts, self.projects = parts.accounts, parts.projects
+        self.accounts, self.projects, self.stored = parts.accounts, parts.projects, parts.store.templates
 
     def feature(self) -> Feature:
         return Feature(
@@ -157,7 +157,7 @@ class TemplateHandlers:
         here = (reply.place.channel_id or "") if entered.here else ""
         description = await _text(reply, entered.description)
         if metadata.template and fingerprint(description) == metadata.written:
-            before = await self.templates.stored(reply.owner, metadata.template)
+            before = await self.stored.get(reply.owner.team_id, metadata.template)
             description = before.content.description if before else description
         template = Template(
             id=metadata.template,

@@ -92,10 +92,6 @@ class Templates:
             template = await self.named(session, project, channel, draft.template or "")
         return applied(draft, template, text_format)
 
-    async def stored(self, owner: Owner, template_id: int) -> Template | None:
-        """A template, for a form that was filled in from it."""
-        return await self.access.store.templates.get(owner.team_id, template_id)
-
     async def one(self, session: Session, template_id: int) -> tuple[KnownProject, Template]:
         """A template and its project. Raises UserError, also if the user can't see the project."""
         template = await self.access.store.templates.get(session.owner.team_id, template_id)

@@ -43,7 +43,7 @@ class TrackerHandlers:
             Act.CLEAR_DEFAULT: self.projects.clear_default,
             Act.SHOW_EMOJI: self.emoji.show,
             Act.CLEAR_EMOJI: self.emoji.turn_off,
-            Act.SHOW_NOTICES: self.notices.show,
+            Act.SHOW_NOTICES: lambda reply: self.notices.command(reply, ""),
             Act.HELP: self.help,
         }
         self.with_text: Mapping[Act, Callable[[Reply, str], Awaitable[None]]] = {

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from bot.store.channels import Channel
 from bot.store.digests import Pause, Start
 from bot.store.owner import Owner
 from tests.support.digesting import ANA, AT, EVERY_DAY, HIDDEN, WEB, buttons, stored
@@ -322,7 +323,7 @@ async def test_user_cannot_add_digest_to_a_channel_they_arent_in(office: Office,
     await linked_ben.submit(form, {"Project": "Web Shop"})
 
     assert "You're not in that channel" in (await linked_ben.errors())["channel"]
-    assert await office.bot.store.digests.in_channel(TEAM, "C0MOBILE001") == ()
+    assert await office.bot.store.digests.in_channel(Channel(TEAM, "C0MOBILE001")) == ()
 
 
 async def test_a_pause_with_an_end_asks_first(ana: Person) -> None:

@@ -191,7 +191,7 @@ async def test_nothing_appears_that_the_channel_may_not_see(
     (post,) = posts(digests)
     assert post.text == before
     assert lines(digests, post) == []
-    (feed,) = await digests.office.digests.listed(await place(digests))
+    (feed,) = await digests.office.bot.store.digests.in_channel(await place(digests))
     assert feed.paused is stops
 
 
@@ -200,7 +200,7 @@ async def place(digests: Digests) -> Place:
 
 
 async def feed_of(digests: Digests) -> Digest:
-    (feed,) = await digests.office.digests.listed(await place(digests))
+    (feed,) = await digests.office.bot.store.digests.in_channel(await place(digests))
     return feed
 
 

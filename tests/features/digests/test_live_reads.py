@@ -347,4 +347,5 @@ async def test_a_channel_gets_one_feed_of_a_project_however_many_are_added_at_on
     assert sum(isinstance(one, UserError) for one in added) == 2
     with pytest.raises(UserError, match="already has"):
         await office.change(ANA, weekly, requested_plan(schedule="live"))
-    assert [one.plan.live for one in await office.listed(where)].count(True) == 1
+    stored = await digests.office.bot.store.digests.in_channel(where)
+    assert [one.plan.live for one in stored].count(True) == 1

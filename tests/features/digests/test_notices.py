@@ -145,7 +145,7 @@ async def test_digests_that_stop_together_share_a_notice(office: Office, ana: Pe
 async def test_only_the_new_owner_learns_of_the_next_stop(office: Office, ana: Person, ben: Person) -> None:
     """It is taken over while Slack delays the notice that it stopped the first time."""
     wire, channel = office.faulty_slack, office.channel_id("general")
-    [digest] = await office.digests.listed(Place(TEAM, channel))
+    [digest] = await office.bot.store.digests.in_channel(Place(TEAM, channel))
     office.workspace.state.archive(channel)
     wire.faults = [("chat.postMessage", "slow 429:0")]
     office.clock.ahead += HOUR

@@ -222,8 +222,9 @@ async def test_a_schedule_changed_during_a_post_is_not_late(
 async def test_concurrent_identical_adds_create_one_digest(digests: Digests) -> None:
     made = await asyncio.gather(*(digests.add() for _ in range(4)), return_exceptions=True)
     assert sum(isinstance(one, UserError) for one in made) == 3
-    listed = await digests.office.digests.listed(Channel(TEAM, digests.office.channel_id("general")))
-    assert len(listed) == 1
+    office = digests.office
+    stored = await office.bot.store.digests.in_channel(Channel(TEAM, office.channel_id("general")))
+    assert len(stored) == 1
     assert "*1 · Web Shop*" in text_of(await digests.person.ask("/digest"))
 
 
