@@ -28,11 +28,6 @@ class Tasks:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def idle(self) -> None:
-        """Wait until all of it is done."""
-        while self._tasks:
-            await asyncio.wait(set(self._tasks))
-
     async def drain(self, seconds: float) -> int:
         """Wait up to `seconds` for in-flight work and what that starts, cancel the rest, and return how many
         were canceled.

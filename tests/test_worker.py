@@ -14,6 +14,7 @@ from bot.store.store import Store
 from bot.store.vault import Vault
 from bot.worker import AT_ONCE, BatchHandler, JobHandler, Settle, Worker
 from tests.support.reading import until, until_so
+from tests.support.work import idle
 
 SLOW, QUICK = "slow", "quick"
 MANY = 3 * AT_ONCE
@@ -81,7 +82,7 @@ async def test_a_kind_with_many_due_jobs_holds_up_no_other(store: Store, worker_
 
     released.set()
     for _ in range(MANY // AT_ONCE):
-        await worker.tasks.idle()
+        await idle(worker.tasks)
         await worker.run_due()
     assert sorted(done, key=int) == [str(number) for number in range(MANY)]
     assert most == AT_ONCE
@@ -97,7 +98,7 @@ async def test_jobs_left_of_a_group_are_done_later(store: Store, worker_of: Work
     async with asyncio.timeout(10):
         while await store.jobs.due_kinds() or len(together.done) < 3:
             await worker.run_due()
-            await worker.tasks.idle()
+            await idle(worker.tasks)
 
     assert sorted(together.done) == ["0", "1", "2"]
     assert not await store.jobs.due_kinds()
@@ -115,7 +116,7 @@ async def test_jobs_put_by_jobs_need_no_interval(store: Store, worker_of: Worker
 
     worker = worker_of(store.jobs, {SLOW: first, QUICK: then})
     await store.jobs.put(SLOW, "1", "")
-    await worker.tasks.idle()
+    await idle(worker.tasks)
     assert done == ["put by the first"]
 
 
@@ -130,7 +131,7 @@ async def test_a_stopped_worker_starts_nothing_more(store: Store, worker_of: Wor
     await worker.stop(0)
     await store.jobs.put(QUICK, "1", "")
     await worker.run_due()
-    await worker.tasks.idle()
+    await idle(worker.tasks)
 
     assert done == []
     assert await store.jobs.due_kinds() == [QUICK]
@@ -149,7 +150,7 @@ async def test_a_job_that_fails_for_a_day_is_given_up(store: Store, worker_of: W
     for put in (store.jobs.putting(QUICK, "2", "", at=now - timedelta(hours=1)), long_ago):
         await store.jobs.database.execute(put)
     await worker.run_due()
-    await worker.tasks.idle()
+    await idle(worker.tasks)
 
     assert len(tried) == 2
     assert await store.jobs.content("1") is None
@@ -164,7 +165,7 @@ async def test_results_are_recorded_after_a_database_outage(store: Store, worker
     worker = worker_of(store.jobs, {QUICK: breaks})
     await store.jobs.put(QUICK, "1", "")
     with capture_logs() as logs:
-        working = asyncio.create_task(worker.tasks.idle())
+        working = asyncio.create_task(idle(worker.tasks))
         await until_so(lambda: [line["action"] for line in logs].count("worker.not_settled") > 1)
         await store.jobs.database.execute(text("alter table moved rename to jobs"))
         await working
@@ -187,7 +188,7 @@ async def test_a_job_that_no_key_decrypts_waits_for_the_right_key(
         worker = worker_of(jobs, {QUICK: do})
         await asyncio.sleep(2 * RETRY)
         await worker.run_due()
-        await worker.tasks.idle()
+        await idle(worker.tasks)
         await worker.stop(0)
 
     assert [job.content for job in done] == ["content"]
@@ -236,7 +237,7 @@ async def test_jobs_that_are_put_off_together_are_looked_for_together(
         await jobs.database.execute(jobs.putting(QUICK, f"{number}", number))
     await worker.run_due()
     await until(all_done)
-    await worker.tasks.idle()
+    await idle(worker.tasks)
 
     assert looks < AT_ONCE / 2
 
@@ -261,6 +262,6 @@ async def test_a_job_put_while_the_worker_looks_is_done_at_once(store: Store, wo
     await looking.wait()
     await jobs.put(QUICK, "1", "")
     released.set()
-    await worker.tasks.idle()
+    await idle(worker.tasks)
 
     assert done == ["1"]

@@ -251,7 +251,7 @@ def changed_since(since: datetime | None, *, reported: bool) -> Sequence[IssueFi
     return (assigned, own) if reported else (assigned,)
 
 
-async def changes_end(client: Client, key: SecretStr, now: datetime, *, reported: bool = False) -> datetime:
+async def changes_end(client: Client, key: SecretStr, now: datetime, *, reported: bool) -> datetime:
     """When the last change of the user's issues was, a second later."""
     at = EVER
     for filters in changed_since(None, reported=reported):

@@ -117,7 +117,7 @@ class _Seen:
 class Catalogs:
     """Reads catalogs with the caller's key and caches them per user."""
 
-    def __init__(self, client: Client, projects: Projects, cached: float = 60.0) -> None:
+    def __init__(self, client: Client, projects: Projects, cached: float) -> None:
         """`cached` is for how many seconds the lists are cached."""
         self._client = client
         self._projects = projects

@@ -81,7 +81,7 @@ class DetailedProject(KnownProject):
 
 class Projects:
     def __init__(
-        self, client: Client, store: Store, accounts: Accounts, looks: Sequence[float], cached: float = 60.0
+        self, client: Client, store: Store, accounts: Accounts, looks: Sequence[float], cached: float
     ) -> None:
         """`cached` is for how many seconds projects are cached."""
         self._looks = looks

@@ -19,16 +19,8 @@ from bot.errors import FilterIgnored, Forbidden, NotFound, Refused
 from bot.service import conventions, inputs, models, pagination
 from bot.service.conventions import PAGE_SIZE, IssueDetailInclude, ProjectInclude, UserInclude
 from bot.service.filters import IssueFilters
-from bot.service.protocol import Answer, Call, done, item_path, read_page, write
-from bot.service.transport import (
-    PROBE_SECONDS,
-    Limits,
-    OnAnswer,
-    Probe,
-    Transport,
-    UploadContent,
-    watched_reads,
-)
+from bot.service.protocol import Answer, Call, done, project_path, read_page, write
+from bot.service.transport import Limits, OnAnswer, Probe, Transport, UploadContent, watched_reads
 from bot.timings import Timeouts
 
 __all__ = ["Client", "Limits", "Probe", "watched_reads"]
@@ -44,8 +36,9 @@ LONGEST_DESCRIPTION = 20_000
 """Characters kept of each description in a list, as thousands of issues can be in memory at once."""
 
 
-UPDATE_ISSUE, DELETE_TIME = "update_issue", "delete_time_entry"  # for `is_missing`
+UPDATE_ISSUE, DELETE_TIME = "update_issue", "delete_time_entry"
 REMEMBERED_SECONDS = 600.0
+PROBE_SECONDS = 3.0
 MAX_PAGES = 20
 NOT_HERE = frozenset({403, 404, 405, 406})
 NEVER_HERE = frozenset({405, 406})  # a 404 may mean that this one resource is missing
@@ -88,10 +81,10 @@ class Client:
 
     async def reachable(self) -> bool:
         """Return whether the service responds, without a key and within a few seconds."""
-        probe = await self.probe()
+        probe = await self.probe(PROBE_SECONDS)
         return probe is not None and probe.status < HTTPStatus.INTERNAL_SERVER_ERROR
 
-    async def probe(self, seconds: float = PROBE_SECONDS) -> Probe | None:
+    async def probe(self, seconds: float) -> Probe | None:
         return await self._transport.probe("/users/current.json", seconds)
 
     # Users
@@ -162,24 +155,20 @@ class Client:
     ) -> models.Project:
         """Return a project by ID or identifier. Raises ValueError for an empty identifier."""
         params = {"include": ",".join(sorted(include))}
-        call = Call("get_project", "GET", item_path("projects", project_id), params)
+        call = Call("get_project", "GET", project_path(project_id), params)
         return await self._transport.send(key, call, lambda answer: answer.one("project", models.Project))
 
     async def list_projects(
         self,
         key: SecretStr,
-        include: Collection[ProjectInclude] = (),
         offset: int = 0,
         limit: int = PAGE_SIZE,
     ) -> models.Page[models.Project]:
-        params = {"include": ",".join(sorted(include))}
-        call = read_page("list_projects", PROJECTS, params, offset, limit)
+        call = read_page("list_projects", PROJECTS, {}, offset, limit)
         return await self._transport.send(key, call, lambda answer: answer.page("projects", models.Project))
 
-    def iter_projects(
-        self, key: SecretStr, include: Collection[ProjectInclude] = ()
-    ) -> AsyncGenerator[models.Project, None]:
-        return pagination.iterate(partial(self.list_projects, key, include), set(), PROJECTS)
+    def iter_projects(self, key: SecretStr) -> AsyncGenerator[models.Project, None]:
+        return pagination.iterate(partial(self.list_projects, key), set(), PROJECTS)
 
     # Uploads and attachments
 
@@ -235,7 +224,7 @@ class OptionalOperations:
 
     def __init__(self, transport: Transport, remembered: float = REMEMBERED_SECONDS) -> None:
         self._transport = transport
-        self.remembered = remembered
+        self._remembered = remembered
         self._missing: dict[str, float] = {}
 
     def note_missing(self, operation: str) -> None:
@@ -244,7 +233,12 @@ class OptionalOperations:
         Then it is called again, however often a caller noted it meanwhile: it may only have failed once.
         """
         if not self.is_missing(operation):
-            self._missing[operation] = time.monotonic() + self.remembered
+            self._missing[operation] = time.monotonic() + self._remembered
+
+    @property
+    def updates_issues(self) -> bool:
+        """Whether the service updates issues, as far as is known."""
+        return not self.is_missing(UPDATE_ISSUE)
 
     def is_missing(self, operation: str) -> bool:
         return self._missing.get(operation, 0.0) > time.monotonic()
@@ -292,12 +286,12 @@ class OptionalOperations:
         return await self._change(key, Call(DELETE_TIME, "DELETE", f"/time_entries/{entry_id}.json"), exists)
 
     async def versions(self, key: SecretStr, project_id: int | str) -> tuple[models.Version, ...] | None:
-        call = Call("versions", "GET", item_path("projects", project_id, "/versions"))
+        call = Call("versions", "GET", project_path(project_id, "/versions"))
         return await self._list(key, call, models.Version, NEVER_HERE)
 
     async def memberships(self, key: SecretStr, project_id: int | str) -> list[models.Membership] | None:
         """Return a project's members and their roles, as many as MAX_PAGES have."""
-        where = item_path("projects", project_id, "/memberships")
+        where = project_path(project_id, "/memberships")
         memberships: dict[int, models.Membership] = {}
         offset = 0
         for _ in range(MAX_PAGES):

@@ -110,14 +110,14 @@ def done(_: Answer) -> None:
     """Read nothing: an update's response has no content."""
 
 
-def item_path(collection: str, item: int | str, below: str = "") -> str:
-    """Return the path of an item, or of the collection `below` it. Quotes the identifier.
+def project_path(project_id: int | str, below: str = "") -> str:
+    """Return the path of a project, or of the collection `below` it. Quotes the identifier.
 
     Raises ValueError for an empty identifier.
     """
-    if item == "":
+    if project_id == "":
         raise ValueError("an identifier can't be empty")
-    return f"/{collection}/{quote(str(item), safe='')}{below}.json"
+    return f"/projects/{quote(str(project_id), safe='')}{below}.json"
 
 
 def read_page(operation: str, path: str, params: Mapping[str, str], offset: int, limit: int) -> Call:

@@ -38,7 +38,6 @@ OnAnswer = Callable[[str, int | None, float], None]
 
 MAX_ATTEMPTS = 3
 LONGEST_RETRY_AFTER = 5.0  # with a longer Retry-After the bot doesn't retry
-PROBE_SECONDS = 3.0
 SHORTEST_KEY = 16  # shorter keys, as in test installations, can be ordinary words
 KEEP_ALIVE = 4  # seconds; services usually close an idle connection after 5 or more
 PIECE = 64 * 1024
@@ -208,7 +207,7 @@ class Transport:
                 raise
         raise call.error(errors.TimedOut, f"no response in {total:g} s")
 
-    async def probe(self, path: str, seconds: float = PROBE_SECONDS) -> Probe | None:
+    async def probe(self, path: str, seconds: float) -> Probe | None:
         """Return the response to a request without a key, or None if there's none in time."""
         request = self._request(protocol.Call("probe", "GET", path), {}, None)
         try:

@@ -81,10 +81,10 @@ class Job:
     attempts: int = 0
     failures: int = 0
 
-    def later(self, least: float, *, unknown: bool = True, content: object = None) -> "Later":
+    def later(self, least: float, *, unknown: bool = True) -> "Later":
         """Retry after `least` seconds, doubled for each earlier failure, up to LONGEST_RETRY."""
         seconds = max(least, min(least * 2 ** min(self.failures, 20), LONGEST_RETRY))
-        return Later(seconds, unknown=unknown, content=content)
+        return Later(seconds, unknown=unknown)
 
 
 @dataclass(frozen=True)

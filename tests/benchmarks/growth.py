@@ -28,7 +28,6 @@ from sqlalchemy import text
 
 from bot import telemetry
 from bot.access.access import Access
-from bot.access.accounts import Accounts
 from bot.access.projects import Projects
 from bot.features.digests.runs import DigestRuns
 from bot.features.following.runs import FollowerReads
@@ -47,7 +46,7 @@ from bot.store.plans import DIGEST, LIVE, Plan
 from bot.store.store import Store
 from bot.store.tables import Table
 from bot.store.vault import Vault
-from bot.timings import DEFAULT, Delays
+from bot.timings import DEFAULT
 from bot.worker import Worker
 from tests.benchmarks.companies import company, reported
 from tests.benchmarks.service import LATENCY
@@ -55,6 +54,7 @@ from tests.benchmarks.sides import scene, share
 from tests.benchmarks.slack import TEAM, TOKEN
 from tests.features.following.threads import follow
 from tests.support.bot_process import Apart, apart
+from tests.support.work import idle
 
 RATES = (20, 50, 100, 150, 200, 250, 300, 350, 400, 500)
 SECONDS_AT_A_RATE = 5
@@ -240,7 +240,7 @@ async def digests(directory: Path, most: int) -> None:
 
             async def tick(_: int) -> None:
                 await worker.run_due()
-                await worker.tasks.idle()
+                await idle(worker.tasks)
 
             began = time.perf_counter()
             await tick(0)
@@ -280,7 +280,7 @@ async def followed(directory: Path, most: int) -> None:
             while len(asked) > before:  # until nobody is due anymore
                 before = len(asked)
                 await worker.run_due()
-                await worker.tasks.idle()
+                await idle(worker.tasks)
             seconds, spent = time.perf_counter() - began, time.process_time() - spent
             figures = str(len(asked)), f"{seconds:.1f} s", f"{spent:.1f} s"
             say(f"  {count:,} of {len(people)} people", *figures)
@@ -356,7 +356,7 @@ async def projects(directory: Path, most: int) -> None:
     for count in amounts(10, min(most, 1000)):
         async with served(company(1, count), directory) as (client, store, asked):
             await store.links.put(FIRST, SecretStr("key-1"), 1, "User 1")
-            using = Projects(client, store, Accounts(client, store), Delays().lookups)
+            using = Access.to(client, store).projects
             name, began = f"p{count}", time.perf_counter()
             await using.show(FIRST, name)
             first, requests = time.perf_counter() - began, len(asked)

@@ -21,7 +21,7 @@ PARTS: Final = (
 async def test_the_list_contains_visible_open_projects(
     client: Client, world: World, login: str, expected: set[str]
 ) -> None:
-    project_ids = {one.id async for one in client.iter_projects(world.key(login), include=["trackers"])}
+    project_ids = {one.id async for one in client.iter_projects(world.key(login))}
 
     assert {kind for kind in world.projects if world.project(kind) in project_ids} == expected
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.errors import ServiceBroken, Unauthorized
-from bot.service.client import Client
+from bot.service.client import Client, OptionalOperations
 from tests.service.scripted import Reply, Service
 
 
@@ -18,14 +18,14 @@ async def test_a_missing_endpoint_is_not_called(client: Client, service: Service
 
 
 async def test_an_endpoint_in_use_is_called_again(client: Client, service: Service, key: SecretStr) -> None:
-    client.optional.remembered = 0.3
+    optional = OptionalOperations(client._transport, remembered=0.3)
     service.reply({"issue": {"id": 7}})
 
-    client.optional.note_missing("get_issue")
+    optional.note_missing("get_issue")
     for _ in range(5):
-        if issue := await client.optional.get_issue(key, 7):
+        if issue := await optional.get_issue(key, 7):
             break
-        client.optional.note_missing("get_issue")
+        optional.note_missing("get_issue")
         await asyncio.sleep(0.1)
 
     assert issue

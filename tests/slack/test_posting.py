@@ -15,6 +15,7 @@ from bot.slack.outgoing.outcomes import PostOutcome
 from bot.slack.surfaces.blocks import sentence
 from bot.slack.surfaces.interaction import Destination
 from bot.slack.workspaces.tokens import OneWorkspace
+from bot.timings import Delays
 from tests.support.office import Office
 from tests.support.people import IDS
 from tests.support.person import DM, Person
@@ -120,7 +121,8 @@ async def test_a_channel_is_internal_only_if_slack_says_so(
 
     async with serving(app(answer)) as url:
         client = AsyncWebClient(base_url=f"{url}/")
-        why = await Conversations(OneWorkspace(client)).why_not_share(client, "T1", "C1")
+        conversations = Conversations(OneWorkspace(client), Delays.channels)
+        why = await conversations.why_not_share(client, "T1", "C1")
 
     assert why is expected
 

@@ -90,7 +90,7 @@ async def test_requests_done_in_an_outage_are_recorded_later(database: Database,
 
     await store.jobs.put_held(KIND, "1", ASKED)
     await database.execute(text("alter table jobs rename to away"))
-    Deliveries(store.jobs, store.claims, retry_seconds=0.05).complete("1")
+    Deliveries(store.jobs, store.claims, batch_seconds=0.1, retry_seconds=0.05).complete("1")
     await asyncio.sleep(0.2)
     await database.execute(text("alter table away rename to jobs"))
     await until(none)

@@ -28,7 +28,7 @@ def _routes() -> Feature:
     store = Store(Database("sqlite:///unused.db"), Vault([Vault.generate_key()]))
     client, workspaces = Client(URL), OneWorkspace(AsyncWebClient())
     access = Access.to(client, store)
-    conversations = Conversations(workspaces)
+    conversations = Conversations(workspaces, Delays.channels)
     outbox = Outbox(workspaces, conversations, Delays(), DEFAULT.longest_post)
     posts = StoredPosts(store.jobs, outbox, DEFAULT, Delays())
     platform = Platform(WORDING, conversations, Profiles(store.links), outbox, posts, store)

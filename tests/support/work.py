@@ -1,5 +1,6 @@
 """What a bot does in the background."""
 
+import asyncio
 from datetime import timedelta
 from typing import Protocol
 
@@ -9,6 +10,7 @@ from bot.app import Bot
 from bot.slack.incoming.deliveries import REQUEST
 from bot.store.jobs import UNFINISHED
 from bot.store.tables import JobRow
+from bot.tasks import Tasks
 from tests.support.clock import SetClock
 
 
@@ -35,7 +37,13 @@ async def run_due_after(office: Office, time: timedelta) -> None:
 
 async def at_rest(bot: Bot) -> None:
     """Waits until a bot does nothing in the background."""
-    await bot.worker.tasks.idle()
+    await idle(bot.worker.tasks)
+
+
+async def idle(tasks: Tasks) -> None:
+    """Waits until all tasks are done, and those that they start."""
+    while len(tasks):
+        await asyncio.wait(set(tasks._tasks))
 
 
 async def cut_off(bot: Bot) -> None:

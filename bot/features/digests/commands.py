@@ -131,7 +131,7 @@ def typed_project(typed: Parsed) -> str | None:
 def digest_command(
     parsed: Parsed,
     asker: Owner,
-    vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
+    vocabulary: Vocabulary,
     project: str | None = None,
 ) -> DigestRequest:
     """The request in `/digest …`, for the `project` if one is given, by name or as `#5`.

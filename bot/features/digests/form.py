@@ -153,7 +153,7 @@ def _lists_field(plan: Plan) -> Block:
     return forms.field("kind", "Issues", select, optional=False)
 
 
-def _timing(kind: str, days: Sequence[str] = (DAY,), time: str = TIME, cron: str = CRON) -> list[Block]:
+def _timing(kind: str, days: Sequence[str], time: str, cron: str) -> list[Block]:
     """The fields that this kind of schedule has below it."""
     blocks = []
     if kind == "weekly":

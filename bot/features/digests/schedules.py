@@ -39,6 +39,7 @@ _TIME = re.compile(r"([01]?[0-9]|2[0-3])(?:[:.]([0-5][0-9]))?")
 _HALF_DAY = re.compile(r"(0?[1-9]|1[0-2])(?:[:.]([0-5][0-9]))?\s*([ap])\.?m\.?")
 _MINUTE = re.compile(r":?([0-5]?[0-9])")
 _NOON = 12
+MAX_DUE = 1000  # the most due times that are counted
 _NAMED_TIMES = {"": "9:00", "noon": "12:00", "midnight": "0:00"}
 _FILLERS = frozenset({"at", "on", "and", "oclock"})
 _FIELDS = 5
@@ -150,12 +151,10 @@ def next_times(schedule: Schedule, zone: str, after: datetime, count: int) -> tu
     return tuple(islice(_times(schedule, zone, after), count))
 
 
-def due_times(
-    schedule: Schedule, zone: str, since: datetime, until: datetime, most: int = 1000
-) -> tuple[datetime, ...]:
-    """The first `most` due times from `since` to `until`, both inclusive, in UTC and in order."""
+def due_times(schedule: Schedule, zone: str, since: datetime, until: datetime) -> tuple[datetime, ...]:
+    """The first MAX_DUE due times from `since` to `until`, both inclusive, in UTC and in order."""
     times = _times(schedule, zone, since - INSTANT)
-    return tuple(islice(takewhile(lambda due: due <= until, times), most))
+    return tuple(islice(takewhile(lambda due: due <= until, times), MAX_DUE))
 
 
 def previous_times(schedule: Schedule, zone: str, before: datetime, count: int) -> tuple[datetime, ...]:

@@ -336,7 +336,7 @@ def _several(line: str, parsed: Parsed) -> ChangeIssues | OnIssues | None:
 def new_issue(
     typed: TypedIssue,
     typist: CommandContext,
-    vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
+    vocabulary: Vocabulary,
 ) -> CreateIssue | OpenForm:
     """A new issue, with the phrases at the end of its subject as fields. Raises NotUnderstood."""
     parsed = typed.parsed.with_fields(vocabulary.fields, vocabulary.problem)

@@ -6,7 +6,6 @@ from bot.features.issues import views
 from bot.features.issues.buttons import FollowIssue, SetStatus, ShareIssue, ShowMore
 from bot.features.issues.issues import IssueDetails
 from bot.features.issues.publicity import seemed_public
-from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Issue, Relation
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
@@ -93,7 +92,7 @@ def card(
 def _status(issue: Issue, wording: Wording) -> list[Block]:
     """The select of the statuses that the user may set, if the service tells any beside the current one."""
     statuses, current = issue.allowed_statuses[:MAX_SELECT_OPTIONS], issue.status.id if issue.status else 0
-    if wording.lacks(UPDATE_ISSUE) or not any(status.id != current for status in statuses):
+    if not wording.updates_issues or not any(status.id != current for status in statuses):
         return []
     values = {status.id: SetStatus(issue=issue.id, status=status.id).pack() for status in statuses}
     known = [(values[status.id], status.name) for status in statuses]

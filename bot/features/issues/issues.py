@@ -23,7 +23,6 @@ from bot.access.people import unassignable
 from bot.access.projects import KnownProject
 from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError, WrongField
 from bot.features.issues.fields import CHANGEABLE, FIELDS, Field, IssueRefused, ResolvedValue, typed_hours
-from bot.service.client import UPDATE_ISSUE
 from bot.service.conventions import CLOCK_SKEW, IssueDetailInclude, fields_named
 from bot.service.filters import IssueFilters, Sort, searchable
 from bot.service.inputs import CustomFieldInput, IssueChanges
@@ -286,7 +285,7 @@ class Issues:
 
     def check_supported(self, number: int) -> None:
         """Raise UpdatesUnsupported for issue `number` if the service is known not to change issues."""
-        if self.access.client.optional.is_missing(UPDATE_ISSUE):
+        if not self.access.client.optional.updates_issues:
             raise UpdatesUnsupported(number)
 
     async def _look(

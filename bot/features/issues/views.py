@@ -11,7 +11,6 @@ from bot.features.issues import buttons
 from bot.features.issues.creating import Created
 from bot.features.issues.fields import REPORTED_TO_PEOPLE, Field, FieldType, ResolvedValue
 from bot.features.issues.issues import ASSIGNEE, Names, ServiceChange
-from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Change, Issue, Journal, Ref
 from bot.slack.outgoing.outcomes import PostOutcome, not_posted
 from bot.slack.surfaces import forms
@@ -61,7 +60,7 @@ def _actions(number: int, wording: Wording, assign: buttons.AssignToMe | None) -
         ("Log time", buttons.OpenTimeForm(issue=number)),
         ("Attach files", buttons.OpenFilesForm(issue=number)),
     ]
-    return others if wording.lacks(UPDATE_ISSUE) else [*changes, *others]
+    return [*changes, *others] if wording.updates_issues else others
 
 
 def issue_buttons(number: int, wording: Wording, *first: Element, mine: bool = False) -> list[Element]:
@@ -249,7 +248,7 @@ def created(
     if not (made.privacy_refused or announced in (PostOutcome.YES, PostOutcome.NOWHERE)):
         private = "I didn't post this in the channel because the issue is private."
         blocks.append(context(prose(not_posted(announced) if announced else private)))
-    edit = [] if wording.lacks(UPDATE_ISSUE) else [button("Edit", buttons.EditIssue(issue=issue.id))]
+    edit = [button("Edit", buttons.EditIssue(issue=issue.id))] if wording.updates_issues else []
     blocks.append(open_row(issue.id, wording, *edit))
     return Message(text, tuple(blocks))
 

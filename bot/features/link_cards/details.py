@@ -12,7 +12,6 @@ from bot.access.people import has_permission
 from bot.errors import BotError, ServiceError
 from bot.features.issues.fields import FIELDS
 from bot.features.issues.issues import Issues, assigned_to
-from bot.service.client import UPDATE_ISSUE
 from bot.service.conventions import ADDS_NOTES, EDITS_ISSUES, EDITS_OWN_ISSUES, IssueDetailInclude
 from bot.service.models import Issue, Journal, Ref
 from bot.slack_limits import MAX_SELECT_OPTIONS
@@ -64,7 +63,7 @@ class LinkDetails:
         """
         async with self.access.accounts.reading(owner) as session:
             issue = await self.issues.detailed(session, number, DETAILS[:1])
-            may = not self.access.client.optional.is_missing(UPDATE_ISSUE)
+            may = self.access.client.optional.updates_issues
             if may and issue.project:
                 known = await has_permission(self.access.client, session, issue.project, ADDS_NOTES)
                 may = known is not False
@@ -76,7 +75,7 @@ class LinkDetails:
         """
         project, statuses = issue.project, issue.allowed_statuses
         no_choice = len(statuses) <= 1 and "allowed_statuses" in issue.model_fields_set
-        if project is None or self.access.client.optional.is_missing(UPDATE_ISSUE):
+        if project is None or not self.access.client.optional.updates_issues:
             return {}
 
         own = issue.author is not None and issue.author.id == session.user_id

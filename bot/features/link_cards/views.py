@@ -26,7 +26,6 @@ from bot.features.issues.views import (
     title,
 )
 from bot.features.link_cards.details import EDITABLE, EntityDetails
-from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Issue, Journal, Ref
 from bot.slack.surfaces.blocks import JSON, context, option, section, shortened
 from bot.slack.surfaces.buttons import Button
@@ -91,7 +90,7 @@ def _buttons(number: int, assign: AssignToMe | None, style: Wording) -> JSON:
     """The issue's buttons, without `assign` on the user's own issue."""
     changes: list[tuple[str, Button]] = [("Comment", CommentOnIssue(issue=number))]
     changes = [(ASSIGN, assign), *changes] if assign else changes
-    offered = [*([] if style.lacks(UPDATE_ISSUE) else changes), ("Log time", OpenTimeForm(issue=number))]
+    offered = [*(changes if style.updates_issues else []), ("Log time", OpenTimeForm(issue=number))]
     buttons = [{"text": text, "action_id": it.action, "value": it.pack()} for text, it in offered]
     places = {"primary_actions": buttons[:PRIMARY_BUTTONS], "overflow_actions": buttons[PRIMARY_BUTTONS:]}
     return {place: elements for place, elements in places.items() if elements}

@@ -78,10 +78,10 @@ def create_form(
     state: FormState,
     *,
     description: JSON | None,
-    templates: Sequence[Template] = (),
-    details: Sequence[Block] = (),
-    notes: Sequence[Block] = (),
-    attached: Sequence[Block] = (),
+    templates: Sequence[Template],
+    details: Sequence[Block],
+    notes: Sequence[Block],
+    attached: Sequence[Block],
     metadata: str,
 ) -> JSON:
     """The create form; `notes` are possible duplicates, `details` are the fields of the chosen project.

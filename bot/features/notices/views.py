@@ -10,7 +10,6 @@ from bot.features.issues.buttons import CommentOnIssue
 from bot.features.issues.issues import merged
 from bot.features.issues.views import change_text, listed, page, quoted, title
 from bot.features.notices.reads import IssueNews
-from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Change
 from bot.slack.surfaces.blocks import (
     JSON,
@@ -83,7 +82,7 @@ def notice(texts: Sequence[str], news: IssueNews, wording: Wording, today: date 
     blocks = [section(paragraph) for paragraph in texts[:MAX_PARAGRAPHS]]
     if (more := len(texts) - MAX_PARAGRAPHS) > 0:
         blocks.append(context(f"And {more} more. Open the issue to read everything."))
-    comment = [] if wording.lacks(UPDATE_ISSUE) else [button("Comment", CommentOnIssue(issue=issue.id))]
+    comment = [button("Comment", CommentOnIssue(issue=issue.id))] if wording.updates_issues else []
     buttons = actions([*comment, link_button(*page(issue.id, wording)), _mute(issue.id, on=True)])
     return Message("\n".join([*texts[:MAX_PARAGRAPHS], title(issue, wording)]), (*blocks, row, buttons))
 

@@ -7,7 +7,6 @@ from bot.features.files.views import AttachFromMessage
 from bot.features.issues.views import listed, page, title
 from bot.features.related.related import RelatedMatches
 from bot.features.search.views import NEW_SEARCH
-from bot.service.client import UPDATE_ISSUE
 from bot.service.models import Issue
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import (
@@ -80,7 +79,7 @@ def related(
 
 def _menu(issue: Issue, wording: Wording, saved: str, *, files: bool) -> JSON:
     options = []
-    if not wording.lacks(UPDATE_ISSUE):
+    if wording.updates_issues:
         options.append(menu_option("Comment", CommentWithMessage(issue=issue.id, saved=saved)))
     if files:
         options.append(menu_option("Attach files", AttachFromMessage(issue=issue.id, saved=saved)))

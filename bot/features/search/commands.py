@@ -71,7 +71,7 @@ MAX_SORTS = 3  # the service uses only the first three (docs/service.md, Lists)
 def issues_command(
     parsed: Parsed,
     typist: CommandContext,
-    vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - it is frozen
+    vocabulary: Vocabulary,
     *,
     phrases: bool = True,
 ) -> Query | OneIssue | Help:

@@ -93,9 +93,7 @@ def _unclaimed(interaction: Interaction, text: str) -> BoltResponse:
 class Deliveries:
     """Claims each delivery once; records completed ones in batches, so that no request waits for that."""
 
-    def __init__(
-        self, jobs: Jobs, claims: Claims, batch_seconds: float = 0.1, retry_seconds: float = 5
-    ) -> None:
+    def __init__(self, jobs: Jobs, claims: Claims, batch_seconds: float, retry_seconds: float = 5) -> None:
         self._batch_seconds = batch_seconds
         self._retry_seconds = retry_seconds
         self._jobs, self._claims = jobs, claims

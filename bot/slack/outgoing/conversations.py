@@ -13,7 +13,6 @@ from bot.slack.surfaces.blocks import JSON
 from bot.slack.workspaces.slack_errors import SLACK_FAILED, Failure, failure, why
 from bot.slack.workspaces.tokens import Workspaces
 from bot.store.owner import Owner
-from bot.timings import Delays
 from bot.ttl_cache import TtlCache
 
 TYPES = "public_channel,private_channel,mpim,im"
@@ -85,7 +84,7 @@ async def _pages(
 class Conversations:
     """Caches what Slack says of conversations for some `seconds`; it allows 50 calls a minute."""
 
-    def __init__(self, workspaces: Workspaces, seconds: float = Delays.channels) -> None:
+    def __init__(self, workspaces: Workspaces, seconds: float) -> None:
         self._workspaces = workspaces
         self._shared: TtlCache[tuple[str, str], bool | None] = TtlCache(seconds)
         self._listed: TtlCache[str, Mapping[str, ChannelStatus]] = TtlCache(seconds)

@@ -96,8 +96,9 @@ class Wording:
             return " ".join(dict.fromkeys(map(self.sentence, value)))
         return self.sentence(value) if isinstance(value, BotError) else str(value)
 
-    def lacks(self, operation: str) -> bool:
-        return self.optional is not None and self.optional.is_missing(operation)
+    @property
+    def updates_issues(self) -> bool:
+        return self.optional is None or self.optional.updates_issues
 
     def url(self, number: int) -> str:
         return issue_url(self.base_url, number)

@@ -33,7 +33,7 @@ from tests.support.prepared import demo_tracker
 from tests.support.reading import JSON, text_of
 from tests.support.slackwire import SlackWire
 from tests.support.wire import Proxy, Wire, app, broken
-from tests.support.work import at_rest, cut_off, run_due
+from tests.support.work import at_rest, cut_off, idle, run_due
 
 T = TypeVar("T")
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -280,7 +280,7 @@ class Process:
         process = line.process = cls(bot)
         process._closing.push_async_callback(line.down)
         process._closing.push_async_callback(bot._closing.aclose)
-        process._closing.push_async_callback(process._transactions.idle)
+        process._closing.push_async_callback(idle, process._transactions)
         process._closing.push_async_callback(cut_off, bot)
         await bot.database.open()
         transact = bot.database._driver.transact

@@ -284,7 +284,6 @@ def test_forward_backward_and_range_searches_agree(text: str, zone: str, after: 
     if zone not in WHOLE_HOURS:  # where clocks shift otherwise, cronsim's answers depend on the start
         return
     assert due_times(schedule, zone, after + timedelta.resolution, due[-1]) == due
-    assert due_times(schedule, zone, after + timedelta.resolution, due[-1], most=3) == due[:3]
     assert previous_times(schedule, zone, due[-1] + timedelta.resolution, count) == due
     assert due_times(schedule, zone, due[-1], due[-1]) == due[-1:]
 
@@ -307,4 +306,5 @@ def test_search_ends_if_nothing_is_ever_due() -> None:
 
     assert next_times(at_night, MADRID, since, 1) == ()
     assert len(next_times(at_night, "UTC", since, 5)) == 5
-    assert len(due_times(parse("cron * * * * *"), MADRID, since, since + timedelta(days=3650))) == 1000
+    first = due_times(parse("cron * * * * *"), MADRID, since, since + timedelta(days=3650))
+    assert first == tuple(since + timedelta(minutes=n) for n in range(1000))

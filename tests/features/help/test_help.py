@@ -9,6 +9,7 @@ from bot.features.search.query import Query
 from bot.features.timelog.commands import EditLast, timelog_command, typed_time
 from bot.features.timelog.timelog import TimeDraft, TimeToLog
 from bot.features.tracker.commands import Act, tracker_command
+from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import understand
 from bot.slack.language.values import CommandContext
 from bot.store.owner import Owner
@@ -48,7 +49,8 @@ def examples(name: str) -> list[str]:
 
 def test_every_example_parses() -> None:
     typist = CommandContext(ana := Owner(None, "T1", "U1"), ZoneInfo("UTC"))
-    searches = [issues_command(understand(typed, OPTIONS), typist) for typed in examples("issues")]
+    understood = [understand(typed, OPTIONS) for typed in examples("issues")]
+    searches = [issues_command(parsed, typist, Vocabulary()) for parsed in understood]
     assert [parsed for parsed in searches if not isinstance(parsed, Query)] == []
 
     logged = [timelog_command(typed_time(typed), typist) for typed in examples("timelog")]

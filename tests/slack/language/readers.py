@@ -23,6 +23,7 @@ from bot.features.tracker.commands import tracker_command
 from bot.service.filters import DateRange, TimeRange
 from bot.slack.language.dates import day, days
 from bot.slack.language.durations import hours
+from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import Parsed, checked, understand
 from bot.slack.language.values import CommandContext
 from bot.store.owner import Owner
@@ -55,15 +56,15 @@ def options(text: str) -> tuple[str, dict[str, list[object]]]:
 
 def issue(text: str) -> object:
     request = issue_command(text, TYPIST)
-    return new_issue(request, TYPIST) if isinstance(request, TypedIssue) else request
+    return new_issue(request, TYPIST, Vocabulary()) if isinstance(request, TypedIssue) else request
 
 
 READERS: dict[str, Callable[[str], object]] = {
     "/issue": issue,
-    "/issues": lambda text: issues_command(understand(text, FILTERS), TYPIST),
+    "/issues": lambda text: issues_command(understand(text, FILTERS), TYPIST, Vocabulary()),
     "/tracker": lambda text: tracker_command(text, ANA),
     "/timelog": lambda text: timelog_command(typed_time(text), TYPIST),
-    "/digest": lambda text: digest_command(typed_digest(text), ANA),
+    "/digest": lambda text: digest_command(typed_digest(text), ANA, Vocabulary()),
     "options": options,
     "a duration": lambda text: str(hours(text)),
     "a day": lambda text: day(text, TYPIST.today),

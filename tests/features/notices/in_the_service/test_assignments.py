@@ -24,7 +24,7 @@ from tests.support.ports import free_port
 from tests.support.prepared import demo_tracker
 from tests.support.reading import text_of, until, until_so
 from tests.support.wire import Wire
-from tests.support.work import run_due
+from tests.support.work import at_rest, run_due
 
 
 async def test_an_assignment_in_the_service_is_told_once(
@@ -108,7 +108,7 @@ async def test_what_is_assigned_while_the_service_fails_for_an_hour_is_told(
     for _ in range(10):
         turns.change(other, ANA, "Any news?")
         await turns.next()
-        await office.bot.worker.tasks.idle()
+        await at_rest(office.bot)
     turns.change(issue, ANA, "Any news?")
     assert await told(ben) == []
 
