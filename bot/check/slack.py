@@ -44,16 +44,15 @@ async def _bot_token(slack: AsyncWebClient) -> AsyncIterator[Finding]:
     except CALL_FAILED as error:
         yield wrong(name, _refusal(error, "Reinstall the app and copy its bot token."))
         return
-    headers = _headers(answer)
     if not answer.get("bot_id"):
         yield wrong(name, "This isn't a bot token. Copy “Bot User OAuth Token” from “OAuth & Permissions”.")
-    elif missing := _missing(headers, set(SCOPES) - OPTIONAL):
+    elif missing := _missing(answer, set(SCOPES) - OPTIONAL):
         yield wrong(name, f"Missing scopes: {missing}. {UPDATE_MANIFEST}, then reinstall the app.")
-    elif declined := _missing(headers, OPTIONAL):
+    elif declined := _missing(answer, OPTIONAL):
         yield fine(name, f"Works in {answer.get('team')}. Optional scopes it doesn't have: {declined}.")
     else:
         yield fine(name, f"Works in {answer.get('team')} and has every scope.")
-    if off := clock("Slack's", headers.get("date")):
+    if off := clock("Slack's", web_client.header(answer, "date")):
         yield off
 
 
@@ -82,7 +81,7 @@ async def installed(store: Store, slack: AsyncWebClient) -> Finding:
         except CALL_FAILED as error:
             why = reason(error) or type(error).__name__
         else:
-            missing = _missing(_headers(answer), set(SCOPES) - OPTIONAL)
+            missing = _missing(answer, set(SCOPES) - OPTIONAL)
             why = f"missing scopes: {missing}" if missing else ""
         where = bot.team_name or bot.enterprise_name or bot.team_id or bot.enterprise_id
         return f"{where} ({why})" if why else None
@@ -100,13 +99,9 @@ async def installed(store: Store, slack: AsyncWebClient) -> Finding:
     return fine(name, f"{summary}. All tokens work and have every required scope.")
 
 
-def _headers(answer: AsyncSlackResponse) -> dict[str, str]:
-    return {header.lower(): value for header, value in (answer.headers or {}).items()}
-
-
-def _missing(headers: dict[str, str], required: Collection[str]) -> str:
+def _missing(answer: AsyncSlackResponse, required: Collection[str]) -> str:
     """The wanted scopes that a token lacks: the only part of the app's configuration a bot can see."""
-    granted = {scope.strip() for scope in headers.get("x-oauth-scopes", "").split(",")}
+    granted = {scope.strip() for scope in web_client.header(answer, "x-oauth-scopes").split(",")}
     return ", ".join(scope for scope in SCOPES if scope in required and scope not in granted)
 
 

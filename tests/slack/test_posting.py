@@ -12,7 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.slack.outgoing import posting
 from bot.slack.outgoing.conversations import Conversations
 from bot.slack.outgoing.outcomes import PostOutcome
-from bot.slack.surfaces.blocks import sentence
+from bot.slack.surfaces.blocks import Message, section, sentence
 from bot.slack.surfaces.interaction import Destination
 from bot.slack.workspaces.tokens import OneWorkspace
 from bot.timings import Delays
@@ -176,6 +176,22 @@ async def test_a_direct_answer_waits_out_a_rate_limit(ana: Person, wire: SlackWi
     await posting.privately(ana.office.bot.slack, place, ana.user_id, sentence("Between us."))
 
     assert [text_of(message) for message in await ana.messages(DM)] == ["Between us."]
+
+
+async def test_a_direct_answer_is_found_although_its_first_block_has_an_id(
+    ana: Person, wire: SlackWire
+) -> None:
+    im, message = (
+        ana.office.workspace.state.im(ana.user_id).id,
+        Message("Once.", (section("Once.", block_id="own"),)),
+    )
+    url = ana.office.workspace._response_urls.issue("commands", ana.user_id, im)
+    place = Destination(im, response_url=url, said_there=True)
+    wire.faults = [(POST, "lose the answer")]
+
+    await posting.privately(ana.office.bot.slack, place, ana.user_id, message)
+
+    assert [text_of(message) for message in await ana.messages(DM)] == ["Once."]
 
 
 async def results(ana: Person) -> tuple[JSON, JSON, str]:

@@ -22,6 +22,7 @@ from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces.blocks import JSON
 from bot.slack.surfaces.interaction import Destination, Event
 from bot.slack.workspaces.slack_errors import SLACK_FAILED, why
+from bot.slack.workspaces.web_client import header
 from bot.store.channels import Channel
 from bot.store.claims import Claim
 
@@ -88,8 +89,7 @@ class EmojiHandlers:
         except SLACK_FAILED as error:
             log.warning("scopes not read", action="emoji.no_scopes", error=why(error))
             raise UserError("I couldn't check my permissions in Slack. Try again in a minute.") from None
-        headers = {name.lower(): value for name, value in (answer.headers or {}).items()}
-        if SCOPE not in re.split(r"[\s,]+", headers.get("x-oauth-scopes", SCOPE)):
+        if SCOPE not in re.split(r"[\s,]+", header(answer, "x-oauth-scopes", SCOPE)):
             raise UserError(
                 "I can't see reactions. Ask a workspace admin to grant me the `{scope}` scope.",
                 scope=SCOPE,

@@ -1,11 +1,11 @@
 """Reads issues for the posts that follow them, and starts and stops following."""
 
-import asyncio
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import structlog
 
@@ -15,6 +15,7 @@ from bot.errors import ServiceBroken, UserError
 from bot.features.issues.fields import REPORTED_IN_CHANNELS
 from bot.features.issues.issues import HISTORY, IssueNotFound, Issues, assigned_to
 from bot.features.issues.publicity import Exposure, Publicity, exposure_of
+from bot.service.conventions import poll_until_found
 from bot.service.models import Change, Issue, Journal
 from bot.store.followed import Followed
 from bot.store.owner import Owner
@@ -222,11 +223,8 @@ class Following:
 
     async def _in_thread(self, thread: ThreadPlace, number: int) -> Followed | None:
         """Return the stored post that follows the issue there. Slack shows a new post before it is stored."""
-        for pause in (0, *self.access.delays.lookups):
-            await asyncio.sleep(pause)
-            if followed := await self.followed.in_thread(thread.channel_id, thread.ts, number):
-                return followed
-        return None
+        find = partial(self.followed.in_thread, thread.channel_id, thread.ts, number)
+        return await poll_until_found(find, (0, *self.access.delays.lookups))
 
     async def make_room(self, owner: Owner, gone: Followed | None = None) -> None:
         """Stop following posts that are `gone` from Slack. Raises UserError at the user's limit."""

@@ -27,6 +27,7 @@ from bot.slack.incoming.feature import Feature
 from bot.slack.incoming.measurement import log_if_undelivered
 from bot.slack.outgoing.messages import DELETED
 from bot.slack.outgoing.outcomes import NOT_ANNOUNCED, PostOutcome, not_posted
+from bot.slack.outgoing.posting import page_of
 from bot.slack.outgoing.replies import Reply
 from bot.slack.surfaces import forms
 from bot.slack.surfaces.blocks import JSON, Message, sentence
@@ -141,10 +142,10 @@ class IssueHandlers:
         """The start of a thread, without deleted messages; empty if the bot can't read it."""
         channel = reply.place.channel_id or ""
         try:
-            answer = await reply.slack.conversations_replies(channel=channel, ts=root, limit=MESSAGES_READ)
+            messages, _ = await page_of(reply.slack, channel, root, limit=MESSAGES_READ)
         except SLACK_FAILED:
             return []
-        return [each for each in answer.get("messages") or () if each.get("subtype") != DELETED]
+        return [each for each in messages if each.get("subtype") != DELETED]
 
     async def tell(
         self,
@@ -209,18 +210,13 @@ class IssueHandlers:
     @staticmethod
     async def announced_since(reply: Reply, number: int, since: datetime) -> Announcement | None:
         """What a lost attempt announced in the thread, if anything; UNCONFIRMED if Slack can't tell."""
-        root, oldest = reply.place.thread_ts or "", str((since - CLOCK_SKEW).timestamp())
-        about: JSON = {
-            "channel": reply.place.channel_id or "",
-            "ts": root,
-            "oldest": oldest,
-            "limit": MESSAGES_READ,
-        }
+        channel, root = reply.place.channel_id or "", reply.place.thread_ts
+        span = {"oldest": str((since - CLOCK_SKEW).timestamp()), "limit": MESSAGES_READ}
         try:
-            answer = await reply.slack.conversations_replies(**about)
+            messages, _ = await page_of(reply.slack, channel, root, **span)
         except SLACK_FAILED:
             return PostOutcome.UNCONFIRMED, None
-        for message in answer.get("messages") or ():
+        for message in messages:
             own = message.get("bot_id") and message["ts"] != root
             if own and issue_named(text_of(message), reply.wording.base_url) == number:
                 return PostOutcome.YES, str(message["ts"])

@@ -87,8 +87,8 @@ class NoticeHandlers:
         unmuted = MuteIssue(issue=number, on=False)
         with suppress(UserError, *SLACK_FAILED):  # it is unmuted anyway
             channel = await posting.direct_channel(reply.slack, reply.owner.user_id)
-            latest = await reply.slack.conversations_history(channel=channel, limit=MESSAGES_READ)
-            for message in latest.get("messages") or ():
+            latest, _ = await posting.page_of(reply.slack, channel, None, limit=MESSAGES_READ)
+            for message in latest:
                 if views.unmutes(message, number):
                     await posting.update(reply.slack, channel, message["ts"], views.muted(message, unmuted))
         try:

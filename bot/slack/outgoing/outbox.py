@@ -154,8 +154,7 @@ class Outbox:
         if self._slack_ahead is None:
             with suppress(*SLACK_FAILED, TypeError, ValueError):
                 answer = await (await self._workspaces.of(owner)).auth_test()
-                headers = {name.lower(): value for name, value in answer.headers.items()}
-                self._slack_time_is(parsedate_to_datetime(headers.get("date", "")))
+                self._slack_time_is(parsedate_to_datetime(web_client.header(answer, "date")))
         return datetime.now(UTC) + (self._slack_ahead[0] if self._slack_ahead else timedelta())
 
     def _slack_time_is(self, now: datetime) -> None:

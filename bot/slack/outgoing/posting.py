@@ -236,9 +236,7 @@ async def _directly(slack: AsyncWebClient, place: Destination, message: Message)
     If Slack doesn't confirm it, looks for it, because another try would show there, too.
     """
     mark, channel = f"answer-{secrets.token_hex(8)}", place.channel_id or ""
-    first = tuple({"block_id": mark} | block for block in message.blocks[:1])
-    message = replace(message, blocks=(*first, *message.blocks[1:]))
-    outcome = await write(slack, channel, message, thread_ts=place.thread_ts)
+    outcome = await write(slack, channel, with_mark(message, mark), thread_ts=place.thread_ts)
     if isinstance(outcome, Posted):
         return True
     oldest = str(time.time() - LOOK_BACK)

@@ -1,11 +1,11 @@
 """What the errors of calls to Slack mean: no other module groups Slack's error codes."""
 
 from enum import Enum
-from http import HTTPStatus
-from typing import Any
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
+
+from bot.slack.workspaces import web_client
 
 SLACK_FAILED = (SlackApiError, aiohttp.ClientError, OSError, TimeoutError)
 """The errors of a call to Slack that is refused or whose connection breaks."""
@@ -68,9 +68,4 @@ def why(error: BaseException) -> str:
 
 def retry_after(error: BaseException, otherwise: float) -> float | None:
     """The seconds to wait after a 429, `otherwise` if Slack doesn't say; None for any other error."""
-    answer: Any = getattr(error, "response", None)
-    if getattr(answer, "status_code", None) != HTTPStatus.TOO_MANY_REQUESTS:
-        return None
-    headers = {name.lower(): value for name, value in answer.headers.items()}
-    wait = str(headers.get("retry-after", ""))
-    return float(wait) if wait.isdecimal() else otherwise
+    return web_client.retry_after(getattr(error, "response", None), otherwise)

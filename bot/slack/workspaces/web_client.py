@@ -4,6 +4,7 @@ slack_sdk's default retries every call whose connection broke, posts included, w
 It also follows redirects, and some of them carry the request along with its secrets.
 """
 
+import math
 from copy import copy
 from http import HTTPStatus
 from typing import Any
@@ -40,11 +41,22 @@ class _RetryRateLimited(AsyncRateLimitErrorRetryHandler):
     """Retries any call after a short 429, since Slack didn't execute it."""
 
     async def _can_retry_async(self, *, response: HttpResponse | None = None, **_: object) -> bool:
-        if response is None or response.status_code != HTTPStatus.TOO_MANY_REQUESTS:
-            return False
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        wait = "".join(headers.get("retry-after", ""))
-        return wait.isdecimal() and int(wait) <= LONGEST_RETRY_AFTER
+        wait = retry_after(response, math.inf)
+        return wait is not None and wait <= LONGEST_RETRY_AFTER
+
+
+def retry_after(answer: Any, otherwise: float) -> float | None:  # noqa: ANN401 - slack_sdk has several types
+    """The seconds that a 429 asks to wait, `otherwise` if Slack doesn't say; None for anything else."""
+    if getattr(answer, "status_code", None) != HTTPStatus.TOO_MANY_REQUESTS:
+        return None
+    wait = header(answer, "retry-after")
+    return float(wait) if wait.isdecimal() else otherwise
+
+
+def header(answer: Any, name: str, otherwise: str = "") -> str:  # noqa: ANN401 - slack_sdk has several types
+    """A header of Slack's response by its name in lower case, `otherwise` if it's missing."""
+    headers = {known.lower(): value for known, value in (answer.headers or {}).items()}
+    return "".join(headers.get(name, otherwise))  # a list in what slack_sdk's handlers get
 
 
 def session(timeout: float) -> aiohttp.ClientSession:
