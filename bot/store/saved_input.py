@@ -1,5 +1,5 @@
-"""Users' input, saved for a day: requests made before linking, forms that Slack didn't open, files to attach,
-time to log, and a key whose account they are asked to confirm.
+"""Users' input, saved for a day: drafts, unfinished forms, requests made before linking, forms that Slack
+didn't open, files to attach, time to log, changes to undo, and a key whose account they are asked to confirm.
 """
 
 import secrets

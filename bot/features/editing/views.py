@@ -55,7 +55,7 @@ class OpenEdit(SavedDraft):
 
 
 class UndoChange(SavedDraft):
-    """Restores the values before a change, `back`; `after` has the `marks` of the changed values."""
+    """Restores the values before a change, `back`; `after` has the `fingerprints` of the changed values."""
 
     action = "issue.undo"
     lifetime = timedelta(minutes=10)

@@ -215,7 +215,7 @@ class Stems:
 
 
 def stems(subject: str, description: str, sought: AbstractSet[str]) -> Stems:
-    """The sought stems that an issue has; of its description, the first `READ` characters count."""
+    """The sought stems that an issue has; of its description, the first TEXT_LENGTH characters count."""
     in_subject = _stems(subject) & sought
     return Stems(in_subject, in_subject | (_stems(description[:TEXT_LENGTH]) & sought))
 
