@@ -12,7 +12,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 
 from bot.store.database import Database
-from bot.store.jobs import OUTCOME_UNKNOWN, Done, Job, Jobs, Statement
+from bot.store.jobs import OUTCOME_UNKNOWN, Job, Jobs, Statement
 from bot.store.owner import Owner
 from bot.store.plans import DIGEST
 from bot.store.tables import DigestRow, FollowedIssueRow, JobRow, columns_of, from_row
@@ -89,20 +89,21 @@ class StoredFollowed:
 
     async def claim(self, followed: Followed) -> tuple[Job, Followed] | None:
         """Add an issue of a live feed and hold its job, to post it now; None if the feed has it already."""
-        if not await self.jobs.put_held(FOLLOWED, followed.job_key, {}):
-            return None
-        job = Job(followed.job_key)
+        put = self.jobs.putting_held(FOLLOWED, followed.job_key, {})
         dropped = self._dropping_unposted([followed])
         added = self._adding(followed).returning(FollowedIssueRow.id)
 
         def work(connection: sa.Connection) -> int | None:
+            if not put(connection):
+                return None
             connection.execute(dropped)
-            return connection.scalar(added)
+            number: int | None = connection.scalar(added)
+            if number is None:
+                connection.execute(self.jobs.canceling(followed.job_key))
+            return number
 
-        if number := await self.database.write(work):
-            return job, replace(followed, id=number)
-        await self.jobs.settle(job, Done())
-        return None
+        number = await self.database.write(work)
+        return (Job(followed.job_key), replace(followed, id=number)) if number else None
 
     def posting(self, followed: Sequence[Followed]) -> Sequence[Statement]:
         """The statements that add issues of a live feed, and let each be posted alone, also if the feed was

@@ -115,11 +115,11 @@ class FeedAnnouncer:
 
         thread_ts = reply.place.thread_ts or ""
         announced = replace(followed_by(feed, issue), thread_ts=thread_ts, posted_by=reply.owner.user_id)
+        blocks = tuple(block for block in message.blocks if thread_ts or block.get("block_id") != FOLLOWS)
+        message = await reply.deletable(replace(message, blocks=blocks))
         if (claim := await store.followed.claim(announced)) is None:
             return PostOutcome.YES
         job, followed = claim
-        blocks = tuple(block for block in message.blocks if thread_ts or block.get("block_id") != FOLLOWS)
-        message = await reply.deletable(replace(message, blocks=blocks))
         line = ThreadLine.posting(followed, "announced")  # in other words, which the next update replaces
 
         async def ready() -> Message | outcomes.NotPosted:

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from sqlalchemy import text
 
 from bot.errors import UserError
 from bot.features.digests.feeds import followed_by
@@ -110,6 +111,25 @@ async def test_an_announcement_that_fails_is_posted_by_the_feed(digests: Digests
 
     (post,) = posts(digests)
     assert "Ana Ruiz created" in post.text
+
+
+async def test_an_issue_whose_announcement_the_database_refuses_is_posted_by_the_feed(
+    digests: Digests,
+) -> None:
+    await add_feed(digests)
+    digests.office.may_crash = True
+    database = digests.office.bot.store.jobs.database
+    refusing = "CREATE TRIGGER full BEFORE INSERT ON followed_issues BEGIN SELECT RAISE(ABORT, 'full'); END"
+    await database.execute(text(refusing))
+    await digests.person.ask("/issue new Cart loses items project:webshop")
+    await digests.office.idle()
+    await database.execute(text("DROP TRIGGER full"))
+
+    for _ in range(2):
+        await minute(digests)
+
+    (post,) = posts(digests)
+    assert "Cart loses items" in post.text
 
 
 async def test_an_announcement_that_slack_refuses_after_the_feed_was_read_is_posted_by_it(
