@@ -148,7 +148,8 @@ _ROWS = CommandTable[Act | Help | OpenForm | None](
     (f"{SHOW}? {OF}? {OF}? {{issue}} {FACETS}?", Act.SHOW),
     # Searches, before the questions: `how many open issues`. Several issues, before one: `12, 13 close`.
     ("{search}", Act.SEARCH),
-    (f"{EACH} {{those}}", Act.EACH),
+    ("assign|reassign all|every|each|my|these|those of? {those} to {rest}", Act.EACH),
+    (f"{EACH} of? {{those}}", Act.EACH),
     ("{several}", Act.SEVERAL),
     # What follows an issue's number: time and questions, before the change, which takes any other text.
     ("{issue} log {rest?}", Act.LOG_TIME),

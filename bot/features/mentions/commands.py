@@ -1,5 +1,6 @@
 """Which command a message to the bot means; the command's own grammar reads the rest (docs/commands.md)."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -140,6 +141,7 @@ _TABLE = CommandTable[Row](
     ("my hours|time|timesheet {rest?}", ("timelog", "{all}")),
     ("how much|many {logged}", ("timelog", "{all}")),
     ("how much|many hours|time did|have i {rest}", ("timelog", "{all}")),
+    ("how much|many hours|time did|has|does {others}", ("timelog", "{all}")),
     ("how much did|have i work|worked|log|book {rest?}", ("timelog", "{all}")),
     ("change|update my|today's|yesterday's|last {logged}", ("timelog", "{all}")),
     ("what did|have i {logged}", ("timelog", "{all}")),
@@ -156,10 +158,12 @@ _TABLE = CommandTable[Row](
     ("i'll act=take|grab issue? {issue} {rest?}", TO_ISSUE),
     ("act=assign|unassign {who} to|from issue? {issue}", ("issue", "{issue} {act} {who}")),
     ("act=set|change|update|move|clear|remove the? {field} of|on|for|from issue? {issue} {to?}", OF_FIELD),
+    ("act=raise|lower|bump the? {field} of|on|for issue? {issue} {to?}", OF_FIELD),
     ("keep me posted|updated|informed on|about issue? {issue}", ("issue", "follow {issue}")),
     ("stop following|watching issue? {issue}", ("issue", "unfollow {issue}")),
     ("stop sending|telling|notifying|pinging me {about} issue? {issue}", ("issue", "mute {issue}")),
     ("who|who's is? on issue? {issue}", ("issue", "{issue}")),
+    ("tell me about issue? {issue}", ("issue", "{issue}")),
     (f"{{plain}} act=note {OF_ISSUE} {OF_ISSUE}? {{issue}} {{rest?}}", TO_ISSUE),
     ("{plain} act=note {hash} {rest?}", ("issue", "{act} {hash} {rest}")),
     ("act=template|templates {rest?}", ("issue", "{act} {rest}")),
@@ -180,15 +184,19 @@ _TABLE = CommandTable[Row](
     ("act=stop|pause|resume|remove|delete|preview|change|edit {digest}", ("digest", "{act} {digest}")),
     ("send|message|dm|remind|tell|give {sent}", ("digest", "me {when}")),
     ("can|could? you? please? post {posted}", ("digest", "")),
+    ("can|could? you? please? send us {posted}", ("digest", "")),
+    ("can|could? you? please? post all|any|the? new issues|tickets|bugs|tasks {rest}", ("digest", "")),
     ("act=projects|settings {few?}", ("tracker", "{act} {few}")),
     ("act=project|default|user {few}", ("tracker", "{act} {few}")),
     ("who's {name}", ("tracker", "who is {name}")),
     ("who act=is|am {name}", ("tracker", "who {act} {name}")),
     ("act=notify|notifications {topics?}", ("tracker", "notify {topics}")),
     (
-        "notify|alert|tell me when|if|about something|anything|someone|somebody|issues? {rest}",
+        "notify|alert|tell me when|if|about something|anything|someone|somebody|issues? {news}",
         ("tracker", "notify"),
     ),
+    ("stop sending|messaging|notifying|pinging me {rest?}", ("tracker", "notify")),
+    ("don't|dont|never notify|message|ping|dm me {rest?}", ("tracker", "notify")),
     (
         "turn|switch|stop on|off? the|my|all|comments|changes? notifications|notices on|off?",
         ("tracker", "notify"),
@@ -200,6 +208,8 @@ _TABLE = CommandTable[Row](
     ("{account}", ("tracker", "{all}")),
     account=r"(?:i|we)\s(?:don['’]?t\s)?have\s(?:no|an|any)\saccount\b.*",
     logged=r"(?:.*\s)?(?:log|logged|entry)(?![^\s.!?]).*",
+    others=r"(?!i\s)\S+(?:\s\S+)?\s(?:spend|spent|log|logged|book|booked|track|tracked)(?!\S).*",
+    news=r"(?!(?:issue\s)?#?[0-9])\S.*",  # not of one issue, which is followed
     timed=TIMED,
     those=THOSE,
     who=r"\S.*?",
@@ -223,10 +233,12 @@ _ASKS = CommandTable(
     ("yes|no|ok|okay|sure|yep|nope|done|cool|great|fine|nice", ""),
 )
 UNDO = "To undo a change, choose “Undo” below its confirmation within ten minutes."
+_SMILEY = re.compile(r"\s*[:;]-?[)D(]+\s*\Z")
 _TALK = CommandTable(
     ("thanks|thx|cheers|thank you? a|so|very? lot|much|again|bot?", "You're welcome!"),
     ("thanks|thank you? for {rest}", "You're welcome!"),
-    ("thanks|thank you? you're|you are? the? best|great|awesome|star|hero|rock", "You're welcome!"),
+    ("good? morning|afternoon|evening there|all|everyone|team?", "Hello!"),
+    ("thanks|thx|thank you? you're|you are? the? best|great|awesome|star|hero|rock", "You're welcome!"),
     ("undo|revert that|it|this? please?", UNDO),
     ("that's|this|that is? wrong|incorrect", UNDO),
     ("that's|this|that is? wrong|incorrect i meant {rest}", UNDO),
@@ -236,7 +248,12 @@ _TALK = CommandTable(
         "I'm a bot. I work with issues and time in your tracker.",
     ),
 )
-_REMINDS = CommandTable(("remind|reminder {rest?}", ""), ("set|add|create a? reminder {rest?}", ""))
+_REMINDS = CommandTable(
+    ("remind|reminder {rest?}", ""),
+    ("set|add|create a? reminder {rest?}", ""),
+    ("notify|alert|tell|ping me when|if|once {rest}", ""),
+    ("let me know when|if|once {rest}", ""),
+)
 LEADS = (
     ("Log time", "time hours log logged timesheet", RoutedCommand("timelog")),
     ("Digests", "digest digests notify notifications summary", RoutedCommand("digest")),
@@ -255,10 +272,10 @@ def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread
     """Return the meaning of a message, without the bot's mention; `base_url` is the service's."""
     if not text:
         return Nothing()
+    text = without_greeting(text)
     if not any(character.isalnum() for character in without_emoji(text)):
         return Nothing() if text == "?" else Wordless()
-    text = without_greeting(text)
-    if talk := _TALK.take(text):
+    if talk := _TALK.take(_SMILEY.sub("", text)):
         return Talk(talk[0])
     first, rest = [*text.split(maxsplit=1), ""][:2]
     word = first.lower().removeprefix("/").removeprefix(prefix).rstrip(":,!")
@@ -359,6 +376,8 @@ def _of_thread(
         return None
     if word in MAKE and THIS.intersection(typed) and not asks(rest):
         first, _, person = " ".join(typed).partition(" for ")
+        if THIS.intersection(person.split()[:1]):
+            person = person.partition(" for ")[2]
         tracker = [one for one in first.split() if one not in _NOTHING]
         if len(tracker) <= 1 and STATES.isdisjoint(tracker):
             return IssueOfThread("".join(tracker), person)

@@ -92,8 +92,11 @@ class ResultsPage(Button):
 
     def changed(self, change: Change) -> "ResultsPage | None":
         """The first page of the search with one more change; None if buttons can't carry that."""
+        kept = self.changes
+        if change == "words":  # all of them
+            kept = tuple(one for one in kept if not isinstance(one, LeaveOut))
         with suppress(ValidationError, UserError):
-            page = ResultsPage(query=self.query, changes=(*self.changes, change))
+            page = ResultsPage(query=self.query, changes=(*kept, change))
             require_pageable(page)
             return page
         return None

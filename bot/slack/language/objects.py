@@ -35,7 +35,8 @@ HIDDEN = "private|internal|confidential|secret"
 _KINDS = rf"{HIDDEN}|public|personal|daily|weekly|hourly|live|half"
 _BARE = r"(?=\s*(?:$|[.!?])|\s+(?:please|here|now|from|for\s+(?:me|it|this|that|the)\b))"
 _ISSUE = re.compile(
-    rf"{BEFORE}(?:(?:issue|ticket)\b(?!\s+(?:#?[0-9]|template)|{_BARE})|sub-?task\s+(?:of|for|under)\s)",
+    rf"{BEFORE}(?:(?:issue|ticket)\b(?!\s+(?:#?[0-9]|template)|{_BARE})|"
+    r"sub-?task\s+(?:(?:of|for|under)\s|to\s+#?[0-9]+:\s))",
     re.IGNORECASE,
 )
 _OTHER = re.compile(
@@ -75,6 +76,7 @@ _OPENED = CommandTable(
     titled=r"(?-i:[A-Z])\S*\s\S.*",
     thing=r"(?!(?:app|board|branch|flag|item|list|manager|report|request|toggle|tracker)s?\b)\S.*",
 )
+_NOTHING = frozenset({"please", "pls", "plz", "-", "–", "—"})
 _LABEL = 5  # how many words are before a colon: `task for Emil: …`
 
 
@@ -88,6 +90,8 @@ def opened(words: Sequence[Word]) -> tuple[Word, ...] | None:
     rest = tuple(words[len(row[1].string[: row[1].start(asked)].split()) :])
     labeled = any(word.source.endswith(":") for word in rest[:_LABEL])
     if not labeled and rest[1:] and rest[0].text.lower() in ("for", "about", "that"):
+        rest = rest[1:]
+    while rest[1:] and rest[0].text.rstrip(",").lower() in _NOTHING:
         rest = rest[1:]
 
     kind = slots.get("kind", "").lower()

@@ -45,6 +45,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("due|deadline {dates}", "due:{dates}", SEARCH),
     ("due|deadline on|by|for|is? {day}", "due:{day}", ISSUE),
     ("push|move|postpone|extend the? due|deadline date? to {value}", "due:{value}", CHANGE),
+    ("push|move|postpone|delay it|this? to|until {day}", "due:{day}", CHANGE),
     # Assignees
     ("not assigned to {person!}", "to:!{person}", SEARCH),
     ("not|except|excluding assigned|for? to? {person}", "to:!{person}", SEARCH),
@@ -102,7 +103,8 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("that|which? i|i've created|reported|opened|filed|raised|made", "author:me", SEARCH),
     # Priorities
     ("{urgent}", "priority:{urgent}", SEARCH),
-    ("{priority} priority|prio", "priority:{priority}", SEARCH),
+    ("any {urgent}", "priority:{urgent}", SEARCH),
+    ("any? {priority} priority|prio", "priority:{priority}", SEARCH),
     (",{priority} priority|prio", "priority:{priority}", NEW),
     (",{urgent}", "priority:{urgent}", NEW),
     (":{priority}", "priority:{priority}", NEW),
@@ -153,7 +155,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("close|closed|done it|this?", "step:close", CHANGE),
     ("reopen|reopened|open|unclose it|this? again?", "step:reopen", CHANGE),
     ("start|begin work|working? on? it|this? now|please?", "step:start", CHANGE),
-    ("move|transfer it|this? to the? {project}", "cannot:project", CHANGE),
+    ("move|transfer it|this? to the? {project} project?", "cannot:project", CHANGE),
     ("move|transfer it|this? to the? project {value}", "cannot:project", CHANGE),
     ("move|put it|this? in|into|to {status}", "status:{status}", CHANGE),
     ("move|put it|this? in|into|to {version}", "version:{version}", CHANGE),
@@ -223,13 +225,14 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     (",for|assign|assignee is? {person}", "to:{person}", NEW),
     (",assign|reassign it|this? to {person!}", "to:{person}", NEW),
     (",project is? {project}", "project:{project}", NEW),
+    (",to the? {project}", "project:{project}", NEW),
     ("--project {project}", "project:{project}", NEW),
     ("--type|--tracker {tracker}", "tracker:{tracker}", NEW),
     ("-p|--priority {priority}", "priority:{priority}", NEW),
     ("-a|--assignee {person}", "to:{person}", NEW),
     (",private|confidential", "private:yes", NEW),
     (":{tracker} under issue|ticket? {number}", "tracker:{tracker} parent:{number}", NEW),
-    (":subtask|sub-task|child of|for|under issue|ticket? {number}", "parent:{number}", NEW),
+    (":subtask|sub-task|child of|for|under|to issue|ticket? {number}", "parent:{number}", NEW),
     (",estimate|estimated|est at|is? {hours}", "estimate:{hours}", NEW),
     (",{effort} estimate|estimated", "estimate:{effort}", NEW),
     ("~,{effort}", "estimate:{effort}", NEW),
@@ -247,8 +250,8 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     *((f"no|without|clear|remove|drop the? {n} anymore?", f"{key}:none", CHANGE) for key, n in CLEARABLE),
     # What can't be changed here
     ("make|set|mark it|this? as? private|public|confidential", "cannot:private", CHANGE),
-    ("add|remove {person} as|to|from the|a|an? watcher|watchers", "cannot:watch", CHANGE),
-    ("add|remove {word} as|to|from the|a|an? watcher|watchers", "cannot:watch", CHANGE),
+    ("add|remove {person} as|to|from the|a|an? watcher|watchers on|for|of?", "cannot:watch", CHANGE),
+    ("add|remove {word} as|to|from the|a|an? watcher|watchers on|for|of?", "cannot:watch", CHANGE),
     ("add|remove watcher {person!}", "cannot:watch", CHANGE),
     ("is? a|the? duplicate of issue? {number}", "cannot:relation", CHANGE),
     ("duplicates|blocks|precedes|follows issue? {number}", "cannot:relation", CHANGE),
@@ -256,6 +259,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("is? blocked by issue? {number}", "cannot:relation", CHANGE),
     ("is? relates|related|relate|link to issue? {number}", "cannot:relation", CHANGE),
     ("copy|duplicate|clone it|this?", "cannot:copy", CHANGE),
+    ("copy|duplicate|clone it|this? to|into the? {project} project?", "cannot:copy", CHANGE),
     ("delete|remove it|this?", "cannot:delete", CHANGE),
     ("set|change|update|edit the? subject|title|name to|as|= {rest}", "subject:{rest}", CHANGE),
     ("subject|title {title}", "subject:{title}", CHANGE),
@@ -277,8 +281,8 @@ def _words(text: str) -> frozenset[str]:
 FILLERS = _words(
     "issues issue tickets ticket show list find search give get see all the with and that which are is "
     "were was of me please what what's whats everything anything things stuff have i for those these "
-    "there has been a an still in do we our us who can you could tell need want any about currently right "
-    "now does did ones but at moment to look up team my on or yet working doing from how "
+    "there has been being a an still in do we our us who can you could tell need want any about currently "
+    "right now does did ones but at moment to look up team my on or yet working doing from how "
     "why when where should would already thats that's belong belongs belonging & + ,"
 )
 """Words that mean nothing in a search beside a phrase or at its start."""
@@ -289,7 +293,7 @@ VERBS = _words(
 """Fillers that mean nothing at a search's start even if it has no phrase."""
 NOUNS = frozenset({"issues", "tickets", "issue", "ticket"})
 """Fillers that stand for the issues to search, anywhere in the text."""
-TALK = _words("please pls plz asap thanks thank thx hey hi hello kindly bot ok okay btw")
+TALK = _words("please pls plz asap thanks thank thx hey hi hello kindly bot ok okay btw lol")
 """Words that mean nothing before or after a request."""
 NEGATIONS = _words(
     "not no neither nor never don't dont doesn't didn't didnt haven't isn't aren't wasn't won't can't cannot "
@@ -318,8 +322,8 @@ AND = frozenset({"and", "&", "+", ",", "then"})
 OR = AND - {","} | {"or", "nor"}
 SEPARATORS = AND | {"→", "->", "=>", ";", "also", "plus"}
 QUESTION_WORDS = _words(
-    "how what what's when who who's why where which can could should would is are did does do will has "
-    "have was am"
+    "how what what's whats when who who's whos why where which can could should would is are did does do "
+    "will has have was am"
 )
 OPENING = SEPARATORS | TALK | NOUNS | {"a", "an", "the", "new", "report", "request"}
 """Words that mean nothing before a new issue's colon."""

@@ -347,7 +347,8 @@ def _without_end(parsed: Parsed, vocabulary: Vocabulary, today: Today) -> Parsed
     words = parsed.words
     if is_question(words):
         return parsed
-    separated = [False, *map(_separates, words)]
+    # `"Cart is empty" to webshop` needs no comma
+    separated = [False, *((n == 0 and word.quoted) or _separates(word) for n, word in enumerate(words))]
     begins = (n for n in range(1, len(words)) if separated[n] or plain(words[n]) in TABLES["new"].first)
     if (first := next(begins, None)) is None:
         return parsed

@@ -6,7 +6,16 @@ from time import perf_counter
 
 import pytest
 
-from bot.features.mentions.commands import Meant, Nothing, RoutedCommand, Talk, Unclear, Wordless, meant
+from bot.features.mentions.commands import (
+    IssueOfThread,
+    Meant,
+    Nothing,
+    RoutedCommand,
+    Talk,
+    Unclear,
+    Wordless,
+    meant,
+)
 
 TODAY = partial(date, 2026, 11, 23)
 URL = "https://tracker.example/app"
@@ -196,3 +205,16 @@ def test_a_message_may_have_no_words(text: str, found: Meant) -> None:
 )
 def test_small_talk_is_neither_an_issue_nor_a_search(text: str) -> None:
     assert isinstance(meant(text, URL, TODAY), Talk)
+
+
+@pytest.mark.parametrize(
+    ("text", "tracker", "person"),
+    [
+        ("create a ticket for this", "", ""),
+        ("create a bug for this thread, please", "bug", ""),
+        ("make this a bug for ben", "bug", "ben"),
+        ("create a bug for this for ben", "bug", "ben"),
+    ],
+)
+def test_an_issue_of_a_thread_is_for_who_is_named(text: str, tracker: str, person: str) -> None:
+    assert meant(text, URL, TODAY, in_thread=True) == IssueOfThread(tracker, person)

@@ -125,6 +125,11 @@ async def test_a_phrase_that_leaves_nothing_can_be_left_out(office: Office, ana:
     found = await ana.after(ana.press(empty, "Without “for dana”"))
     assert "Author: Farah Iqbal" in text_of(found)
 
+    empty = await ana.ask("/issues bugs project:webshop zebra")
+    found = await ana.after(ana.press(empty, "Without “zebra”"))
+    words = await ana.after(ana.press(found, "Search for “bugs zebra”"))
+    assert "Subject contains the words: bugs, zebra" in text_of(words)
+
 
 async def test_an_empty_result_offers_only_searches_that_find_something(office: Office, ana: Person) -> None:
     data = office.tracker.data
