@@ -10,7 +10,6 @@ from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 import structlog
@@ -58,8 +57,6 @@ class DueReads(BatchHandler, Generic[Item, Content]):
     at_once = 200
     together = 200
     """How many of one owner's items one read covers."""
-    gives_up_after = timedelta.max
-    """How long an item is retried that fails while its owner's other items succeed."""
 
     def __init__(self, access: Access) -> None:
         self.access = access
@@ -76,7 +73,7 @@ class DueReads(BatchHandler, Generic[Item, Content]):
     @abstractmethod
     async def read(self, owner: Owner, items: Sequence[Item]) -> Mapping[str, Content | JobOutcome]:
         """Read one owner's items with the owner's API key. Returns each item's content or outcome by job key;
-        items that can't be read are left out and retried.
+        items that can't be read are `left_out`.
         """
 
     async def post(self, item: Item, content: Content) -> JobOutcome:
@@ -91,6 +88,10 @@ class DueReads(BatchHandler, Generic[Item, Content]):
         """When to retry an item that failed, with this error if there is one."""
         seconds = error.retry_after if isinstance(error, KeySuspended | TooManyRequests) else None
         return item.job.later(max(seconds or 0, self.access.delays.background_retry))
+
+    async def left_out(self, item: Item) -> JobOutcome:
+        """The outcome of an item that `read` left out, although it read the owner's other items."""
+        return await self.put_off(item)
 
     async def do(self, jobs: Sequence[Job], settle: Settle) -> None:
         items = await self.load(jobs)
@@ -147,13 +148,13 @@ class DueReads(BatchHandler, Generic[Item, Content]):
             return await self.ready(item)
         except Exception as error:
             log.exception("not checked", action="due.not_checked", work=self.name, job=item.job.key)
-            return await self._after_failure(item, error)
+            return await self.put_off(item, error)
 
     async def _posted(self, item: Item, contents: Mapping[str, Content | JobOutcome], settle: Settle) -> None:
         outcome: JobOutcome
         try:
             if item.job.key not in contents:
-                outcome = await self._after_failure(item)
+                outcome = await self.left_out(item)
             else:
                 content = contents[item.job.key]
                 outcome = content if isinstance(content, JobOutcome) else await self.post(item, content)
@@ -177,12 +178,7 @@ class DueReads(BatchHandler, Generic[Item, Content]):
             case _:
                 log.error("not read", action="due.failed", work=self.name, exc_info=error)
         for item in items:
-            await settle(item.job, Done() if over else await self._after_failure(item, error))
-
-    async def _after_failure(self, item: Item, error: Exception | None = None) -> JobOutcome:
-        """An item's outcome after a failure. It is given up only while its owner's other items succeed."""
-        given_up = error is None and item.job.age > self.gives_up_after
-        return Done() if given_up else await self.put_off(item, error)
+            await settle(item.job, Done() if over else await self.put_off(item, error))
 
 
 Progress = TypeVar("Progress", bound=BaseModel)

@@ -93,7 +93,6 @@ class NoticeMessages(DueReads[Told, IssueNews]):
     name = "assigned"
     readers = 8
     together = 20
-    gives_up_after = RETRIED_FOR
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
@@ -129,6 +128,10 @@ class NoticeMessages(DueReads[Told, IssueNews]):
                     except IssueNotFound:
                         contents[item.job.key] = Done()
         return contents
+
+    async def left_out(self, item: Told) -> JobOutcome:
+        """Give the message up after RETRIED_FOR."""
+        return Done() if item.job.age > RETRIED_FOR else await super().left_out(item)
 
     async def _read(self, session: Session, item: Told) -> IssueNews:
         issue, since = await self._issues.detailed(session, item.notice.issue, HISTORY), item.notice.since
