@@ -112,8 +112,8 @@ def linked(wording: Wording, user: User, *, resuming: bool) -> JSON:
 def unlink_question(wording: Wording, buttons: Sequence[Element]) -> Message:
     """Asks before the account is unlinked, and says what stops."""
     text = (
-        f"Unlink your {line(wording.service)} account? I'll delete my copy of your API key. Your digests, "
-        "the issues you follow, and direct messages stop until you link it again."
+        f"Unlink your {line(wording.service)} account? I'll delete my copy of your API key, pause your "
+        "digests, and stop following your issues. Direct messages stop until you link it again."
     )
     return Message(text, (section(text), actions(buttons)))
 

@@ -30,6 +30,7 @@ from bot.features.reading import PARTS, read_with, vocabulary
 from bot.service.models import Ref
 from bot.slack.incoming.feature import Feature, Form
 from bot.slack.language.doubts import asks
+from bot.slack.language.keys import types_key
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import Parsed
 from bot.slack.language.reading import needs
@@ -148,7 +149,8 @@ class EditHandlers:
         first = error.first if isinstance(error, NotUnderstood) else error
         if isinstance(first, NotAChange) and len(first.understood) == 1:
             comment = comment.removeprefix(f"{first.understood[0]}, ")  # that is in the form
-        if comment and not (asks(comment) or error.correction) and _may_be_comment(error):
+        doubtful = asks(comment) or types_key(comment) or error.correction
+        if comment and not doubtful and _may_be_comment(error):
             buttons += await reply.offered(comment_offer(comment, number))
 
         refused = error.error if isinstance(error, WrongField) else None

@@ -8,6 +8,7 @@ from bot.sandbox.tracker.data import Issue
 from bot.sandbox.tracker.defaults import CLOSED, IN_PROGRESS, NEW, RESOLVED, SUPPORT
 from bot.sandbox.tracker.server import Tracker
 from tests.support.office import Office
+from tests.support.people import KEYS
 from tests.support.person import Person
 from tests.support.prepared import demo_tracker
 from tests.support.reading import button_saying, text_of, values_of
@@ -221,3 +222,10 @@ async def test_people_and_choices_that_the_form_does_not_list_are_kept(ana: Pers
     form = await ana.form_after(ana.press(answer, "Open form"), f"Edit #{issue.id}", "soon")
 
     assert (values_of(form)["Assignee"], values_of(form)["Category"]) == ("#77", "#78")
+
+
+async def test_a_key_behind_a_number_is_in_no_button(ana: Person, issue: Issue) -> None:
+    refused = await ana.ask(f"/issue {issue.id} {KEYS['ana']}")
+
+    assert "No status called “…”" in text_of(refused)
+    assert KEYS["ana"] not in str(refused)
