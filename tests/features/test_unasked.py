@@ -255,6 +255,7 @@ COMMANDS = {
     "/timelog {n} 2h left": "If you spent that time.*Open form",
     "/timelog {n} fixed it 2 hours ago": "^Issue #{n} .*Choose an activity",
     "/digest daily 9:00?": QUESTION,
+    "/digest every morning at 9 my open issues": "only read a time after `daily`.*Open form",
     "/digest me weekdays 9:00 ?": QUESTION,
     "/tracker default mobile?": QUESTION,
 }

@@ -254,7 +254,7 @@ def _at_time(begin: str, days: str, words: list[str]) -> Schedule:
         hour = int(match[1]) % _NOON + (_NOON if match[3] == "p" else 0)
     else:
         raise ScheduleError(
-            "I couldn't read the time after `{words}`. Try `{words} 9:00` or `{words} 5:30 pm`.", words=begin
+            "I can only read a time after `{words}`. Try `{words} 9:00` or `{words} 5:30 pm`.", words=begin
         )
     minute = int(match[2] or 0)
     return Schedule(f"{begin} {hour:02}:{minute:02}", f"{minute} {hour} * * {days}")

@@ -94,7 +94,7 @@ async def test_private_project_gets_a_warning_and_a_remove_button(office: Office
 
 async def test_unusable_command_error_shows_what_to_type(ana: Person) -> None:
     for text, said in (
-        ("add webshop daily 25:00", "I couldn't read the time after `daily`"),
+        ("add webshop daily 25:00", "I can only read a time after `daily`"),
         ("add nope daily 9", "No project called “nope”"),
         ("add webshop daily 9 tracker:nope", "No issue type called “nope”"),
         ("add webshop daily 9 tz:Europe/Nowhere", "I don't know that time zone"),

@@ -70,7 +70,7 @@ REFUSED: dict[str, dict[str, str]] = {
         "now 0": "`/digest now 3`",
         "pause 3 tz:UTC": "Leave out `tz:`",
         "add web daily 9 project:web": "named the project twice",
-        "add web daily 9 please": "I couldn't read the time after `daily`",
+        "add web daily 9 please": "I can only read a time after `daily`",
         "add web daily 9 for us": "Try `daily 9:00`",
         "add web weekly 9": "`weekly mon 9:00`",
         **same("Try `daily 9`", "add web dayly 09:00", "add web 09:00"),
