@@ -69,7 +69,7 @@ async def test_shows_the_account_and_deletes_its_key(ana: Person, ben: Person) -
     assert text_of(answer).count("\n") < 10
     assert "Ana Ruiz" in (await ana.ask("/tracker whoami"))["text"]
     asked = await ana.ask("/tracker logout")
-    assert "Your digests, the issues you follow, and direct messages stop" in text_of(asked)
+    assert "pause your digests, and stop following your issues. Direct messages stop" in text_of(asked)
     assert "I deleted my copy" in (await ana.after(ana.press(asked, "Unlink account")))["text"]
     await ana.form_after(ana.command("/tracker whoami"), "Link account")
 
