@@ -160,19 +160,18 @@ def _mistake(
     left = " ".join(filter(None, [parsed.source, *parsed.left, typed.below]))
     acts, steps = parsed.acts, parsed.acts.get("step", ())
     if people and not any(map(_is_nothing, people)):
-        more = acts or parsed.options.keys() != {"to"} or not OR.issuperset(map(plain, parsed.words))
-        return _which_of(() if more else people, typed.number)
+        alone = parsed.options.keys() == {"to"} and not acts and OR.issuperset(map(plain, parsed.words))
+        return _which_of(people if alone else (), typed.number)
     if "cannot" in acts and not (left or edit.values or steps):
         return _unsupported(acts["cannot"][0].text, typed.number)
     if left and (meant := _verb(parsed.words, statuses)):
         return UnknownWord(f"issue {typed.number}", *meant)
 
-    half_asked = "ask" in acts and (parsed.options or len(acts) > 1)
-    if left or people or steps[1:] or "cannot" in acts or half_asked:
-        unread = {"ask", "cannot", *(["to"] if people else []), *(["step"] if steps[1:] else [])}
-        read = tuple(phrase for phrase, keys in parsed.phrases if unread.isdisjoint(keys))
-        return NotAChange((left or typed.parsed.text).rstrip(END), read)
-    return None
+    more = left or parsed.options or len(acts) > 1
+    doubts = {"to": people, "step": steps[1:], "cannot": "cannot" in acts, "ask": "ask" in acts and more}
+    unread = {key for key, doubtful in doubts.items() if doubtful}
+    read = tuple(phrase for phrase, keys in parsed.phrases if unread.isdisjoint(keys))
+    return NotAChange((left or typed.parsed.text).rstrip(END), read) if left or unread else None
 
 
 def _verb(words: Sequence[Word], statuses: Collection[str]) -> tuple[str, str] | None:

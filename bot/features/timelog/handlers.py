@@ -18,17 +18,10 @@ from bot.features.parts import Parts
 from bot.features.reading import vocabulary
 from bot.features.timelog import commands, lookups, views
 from bot.features.timelog.commands import Misread, may_name_project, timelog_command
+from bot.features.timelog.drafts import TimeDraft, TimeToLog
 from bot.features.timelog.lookups import Guesses
-from bot.features.timelog.timelog import (
-    ActivityNeeded,
-    Loggable,
-    Logged,
-    LongDay,
-    TimeChange,
-    TimeDraft,
-    Timelog,
-    TimeToLog,
-)
+from bot.features.timelog.time_reader import beside_duration
+from bot.features.timelog.timelog import ActivityNeeded, Loggable, Logged, LongDay, TimeChange, Timelog
 from bot.features.timelog.views import EntryMetadata, LogMetadata, TimeMetadata
 from bot.service.models import Ref
 from bot.slack.incoming.debounce import Debouncer
@@ -89,7 +82,7 @@ class TimelogHandlers:
             request = timelog_command(typed, typist, Vocabulary(names))
 
         if isinstance(request, TimeDraft) and not (request.issue or request.project) and request.comment:
-            runs = {" ".join(w.text for w in run): run for run in commands.beside_duration(typed)}
+            runs = {" ".join(w.text for w in run): run for run in beside_duration(typed.asked)}
             guess = await self.guesses.meant(
                 reply.owner,
                 reply.channel,
@@ -153,8 +146,8 @@ class TimelogHandlers:
         await self.timelog.loggable(reply.owner, time)
         ahead = await reply.save(views.LogTimeAnyway(time=time.model_copy(update={"ahead": True})))
         for_today = None
-        if time.with_day and (today := await reply.today()):
-            meant = {"spent_on": today, "comment": time.with_day, "with_day": None}
+        if time.other and (today := await reply.today()):
+            meant = {"spent_on": today, "comment": time.other.comment, "other": None}
             for_today = await reply.save(views.LogTimeToday(time=time.model_copy(update=meant)))
         await reply.privately(views.day_ahead(ahead, for_today))
 

@@ -14,7 +14,8 @@ from bot.access.accounts import Session
 from bot.access.people import has_permission
 from bot.access.projects import KnownProject
 from bot.errors import Offer, ServiceError, UserError
-from bot.features.timelog.timelog import TimeDraft, Timelog
+from bot.features.timelog.drafts import TimeDraft
+from bot.features.timelog.timelog import Timelog
 from bot.service.conventions import LOGS_TIME
 from bot.service.models import Ref
 from bot.store.activity import Entry
@@ -59,7 +60,7 @@ class Guesses:
                         if len(fitting) == 1 and await self._only(session, words.casefold(), fitting[0]):
                             return read(words, fitting[0].id)
                         break
-                if draft.or_on and visible:
+                if draft.other and visible:
                     known = await self.access.projects.default_in(session, channel) or visible[0]
                     return draft.with_dated_activity(await self._activities(session, known))
         return draft

@@ -11,19 +11,19 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import structlog
-from pydantic import BaseModel, ConfigDict
 
 from bot.access.access import Access
 from bot.access.accounts import Session
-from bot.access.name_matching import name_at_edge, pick
+from bot.access.name_matching import pick
 from bot.access.projects import DetailedProject
 from bot.errors import NotFound, OutcomeUnknown, Refused, ServiceError, UserError
 from bot.features.issues.fields import MINUTES_IN_HOUR
 from bot.features.issues.issues import Issues
 from bot.features.issues.publicity import Exposure
+from bot.features.timelog.drafts import TimeDraft, TimeToLog
 from bot.service.client import DELETE_TIME
 from bot.service.conventions import poll_until_found
 from bot.service.inputs import NewTimeEntry, TimeEntryChanges
@@ -38,53 +38,6 @@ DAY = 24 * MINUTES_IN_HOUR
 ENTRIES_READ = 20  # how many of a user's latest entries decide which activities come first
 ROUNDING = Decimal("0.011")
 """The most that two sums of hours can be off: the service rounds each to two places."""
-
-
-class TimeDraft(BaseModel):
-    """A draft of time to log on an issue, or else on a project; names or IDs as typed. `or_on` is a day
-    in the comment that counts beside an activity, and `or_comment` is the rest.
-    """
-
-    model_config = ConfigDict(frozen=True)
-    issue: int | None = None
-    project: str | None = None
-    hours: Decimal | None = None
-    activity: str | None = None
-    spent_on: date | None = None
-    comment: str = ""
-    or_on: date | None = None
-    or_comment: str = ""
-
-    def with_dated_activity(self, known: Sequence[Ref]) -> Self:
-        """The same with the day and the activity that stand side by side in its comment, if they do."""
-        at_edge = str.startswith if self.comment.endswith(self.or_comment) else str.endswith
-        beside = [one.name for one in known if at_edge(self.or_comment.casefold(), one.name.casefold())]
-        named = name_at_edge(self.or_comment, beside) if self.or_on and not self.activity else None
-        changes = {"spent_on": self.or_on, "activity": named[0], "comment": named[1]} if named else {}
-        return self.model_copy(update=changes)
-
-
-class TimeToLog(TimeDraft):
-    """The time to log. `confirmed_minutes` is how many minutes on that day the user has confirmed, 0 if not
-    asked, and `ahead` whether they have confirmed a day in the future. `with_day` is the comment with the
-    words that name the day; one that is `quoted` names no activity. `spent` are the hours on the issue when
-    the user was asked, if known.
-    """
-
-    hours: Decimal
-    spent_on: date
-    confirmed_minutes: int = 0
-    ahead: bool = False
-    with_day: str | None = None
-    quoted: bool = False
-    spent: Decimal | None = None
-
-    def with_activity(self, known: Sequence[Ref]) -> Self:
-        """The same with the activity that its comment names, first or last, unless it has one."""
-        names = [] if self.activity or self.quoted else [one.name for one in known]
-        called = {f"activity {name}": name for name in names} | {name: name for name in names}
-        named = name_at_edge(self.comment, list(called))
-        return self.model_copy(update={"activity": called[named[0]], "comment": named[1]}) if named else self
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ from bot.access.projects import KnownProject
 from bot.errors import OutcomeUnknown, UserError
 from bot.features.issues.fields import MINUTES_IN_HOUR, typed_hours
 from bot.features.issues.views import format_hours, issue_field, open_row, post_menu
+from bot.features.timelog.drafts import TimeDraft, TimeToLog
 from bot.features.timelog.lookups import LoggedIn
-from bot.features.timelog.timelog import Loggable, LongDay, TimeDraft, TimeToLog
+from bot.features.timelog.timelog import Loggable, LongDay
 from bot.service.conventions import COMMENT_LENGTH, project_url
 from bot.service.models import Ref
 from bot.slack.surfaces import forms

@@ -7,7 +7,7 @@ from bot.features.help import views
 from bot.features.search.commands import OPTIONS, issues_command
 from bot.features.search.query import Query
 from bot.features.timelog.commands import EditLast, timelog_command, typed_time
-from bot.features.timelog.timelog import TimeDraft, TimeToLog
+from bot.features.timelog.drafts import TimeDraft, TimeToLog
 from bot.features.tracker.commands import Act, tracker_command
 from bot.slack.language.marks import Vocabulary
 from bot.slack.language.options import understand

@@ -13,7 +13,7 @@ from bot.features.issue_command.commands import (
 from bot.features.issues.fields import Draft
 from bot.features.search.query import Query
 from bot.features.timelog.commands import EditLast, ShowTotal, WhoLogged
-from bot.features.timelog.timelog import TimeDraft
+from bot.features.timelog.drafts import OtherReading, TimeDraft
 from bot.features.tracker.commands import Act as OnTracker
 from bot.features.tracker.commands import TrackerRequest
 from bot.service.filters import Sort
@@ -187,7 +187,7 @@ UNDERSTOOD: dict[str, dict[str, object]] = {
         '42 1h Play "last friday"': logged("1", 'Play "last friday"'),
         "42 1h Moved on sprint 31": logged("1", "Moved on sprint 31"),
         "42 1h Moved on 2 fronts": logged("1", "Moved on 2 fronts"),
-        "42 1h tomorrow": logged("1", day=16, issue=42, with_day="tomorrow"),
+        "42 1h tomorrow": logged("1", day=16, issue=42, other=OtherReading(comment="tomorrow")),
         '42 1h "yesterday"': quoted("1", "yesterday"),
         "42 1h yesterday's call": logged("1", "yesterday's call"),
         "42 1h on:mon yesterday": logged("1", "yesterday", day=13),

@@ -18,7 +18,7 @@ from bot.features.issues.fields import Draft
 from bot.features.search.commands import OPTIONS as FILTERS
 from bot.features.search.commands import issues_command
 from bot.features.timelog.commands import timelog_command, typed_time
-from bot.features.timelog.timelog import TimeToLog
+from bot.features.timelog.drafts import TimeToLog
 from bot.features.tracker.commands import tracker_command
 from bot.service.filters import DateRange, TimeRange
 from bot.slack.language.dates import day, days

@@ -15,7 +15,7 @@ from bot.features.digests.commands import AddDigest
 from bot.features.issue_command.commands import CreateIssue
 from bot.features.issues.fields import FIELDS
 from bot.features.timelog.commands import Misread, timelog_command, typed_time
-from bot.features.timelog.timelog import TimeDraft
+from bot.features.timelog.drafts import TimeDraft
 from bot.slack.language.dates import day, spent_day, times
 from bot.slack.language.durations import hours
 from bot.slack.language.tokens import SlackUser

@@ -14,7 +14,7 @@ from bot.features.editing.commands import edit_command, typed_change
 from bot.features.issue_command.commands import OPTIONS as NEW
 from bot.features.search.commands import OPTIONS as FILTERS
 from bot.features.timelog.commands import timelog_command, typed_time
-from bot.features.timelog.timelog import TimeToLog
+from bot.features.timelog.drafts import TimeToLog
 from bot.slack.language import reading
 from bot.slack.language.marks import Marks, Vocabulary
 from bot.slack.language.options import Parsed, understand
