@@ -150,14 +150,15 @@ async def growing(
 
 async def _copied(database: Database, table: str, there: int, total: int, **changed: str) -> None:
     names = [column.name for column in Table.metadata.tables[table].columns if column.name != "id"]
-    values = ", ".join(changed.get(name, f"first.{name}") for name in names)
+    values = ", ".join(changed.get(name, f'first."{name}"') for name in names)
+    columns = ", ".join(f'"{name}"' for name in names)
     for begin in range(there + 1, total + 1, AT_ONCE):
         end = min(begin + AT_ONCE - 1, total)
         statement = f"""
             with recursive
             t(n) as (select {begin} union all select n + 1 from t where n < {end}),
             first as (select * from {table} where {changed["first"]})
-            insert into {table} ({", ".join(names)}) select {values} from t, first
+            insert into {table} ({columns}) select {values} from t, first
         """  # noqa: S608 - all of it is ours
         await database.execute(text(statement))
     if database.dialect == "postgresql":
