@@ -244,11 +244,7 @@ class DigestReader:
     def _is_listed(self, digest: Digest, covered: Mapping[int, datetime], row: Issue) -> bool:
         """Whether a digest lists an issue, as far as its row tells."""
         kind, covered_to = digest.plan.kind, digest.covered_to
-        if (
-            row.id in self.privacy_refused
-            or self._was_left_out(digest, row)
-            or not plans.passes(digest.plan, row)
-        ):
+        if self._was_left_out(digest, row) or not self._passes(digest, row):
             return False
         if kind not in plans.HAPPENED:
             return plans.ORDER[kind](row) is not None
@@ -256,6 +252,9 @@ class DigestReader:
         if at is None or (covered_to and at < covered_to - OVERLAP):
             return False
         return at > covered.get(row.id, NEVER)
+
+    def _passes(self, digest: Digest, row: Issue) -> bool:
+        return row.id not in self.privacy_refused and plans.passes(digest.plan, row)
 
     def _was_left_out(self, digest: Digest, row: Issue) -> bool:
         """Whether the digest left the issue out before, and it hasn't changed since."""
@@ -285,9 +284,7 @@ class DigestReader:
             return project
 
         rows = map(_without_description, chain.from_iterable(page.items for page in pages))
-        passing = [
-            row for row in rows if row.id not in self.privacy_refused and plans.passes(digest.plan, row)
-        ]
+        passing = [row for row in rows if self._passes(digest, row)]
         public = {row.id: row for row in await self._may_show(digest, passing)}
         covered = {number: at for number, at in content.coverage.covered.items() if number in public}
         return replace(
