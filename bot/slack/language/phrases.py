@@ -191,6 +191,7 @@ PHRASES: tuple[tuple[str, str, tuple[Where, ...]], ...] = (
     ("~inactive|untouched|stale", "updated:<30d", SEARCH),
     (f"{HAPPENED} {{times}}", "status:any updated:{times}", SEARCH),
     (f"{HAPPENED} in|on {{project}} {{times}}", "status:any project:{project} updated:{times}", SEARCH),
+    ("what's|whats|anything new in|on {project} {times}", "project:{project} created:{times}", SEARCH),
     ("since|after {times}", "created:>={times}", SEARCH),
     ("from|in the? {month}", "created:{month}", SEARCH),
     ("from|during {times}", "created:{times}", SEARCH),
