@@ -94,13 +94,12 @@ class StoredFollowed:
         added = self._adding(followed).returning(FollowedIssueRow.id)
 
         def work(connection: sa.Connection) -> int | None:
-            if not put(connection):
-                return None
             connection.execute(dropped)
             number: int | None = connection.scalar(added)
-            if number is None:
-                connection.execute(self.jobs.canceling(followed.job_key))
-            return number
+            if number is None or put(connection):  # rows before jobs, as the feed's own statements
+                return number
+            connection.execute(sa.delete(FollowedIssueRow).where(FollowedIssueRow.id == number))
+            return None
 
         number = await self.database.write(work)
         return (Job(followed.job_key), replace(followed, id=number)) if number else None
