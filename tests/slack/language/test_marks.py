@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.errors import UserError
-from bot.features.editing.commands import edit_command, typed_change
+from bot.errors import UserError, WrongField
+from bot.features.editing.commands import Unsupported, edit_command, typed_change
 from bot.features.issue_command.commands import OPTIONS as NEW
+from bot.features.issues.fields import NotUnderstood
+from bot.features.search.commands import CANNOT, issues_command
 from bot.features.search.commands import OPTIONS as FILTERS
 from bot.features.timelog.commands import timelog_command, typed_time
 from bot.features.timelog.drafts import TimeToLog
@@ -143,6 +145,19 @@ def test_an_impossible_part_changes_nothing_else(unable: str) -> None:
         for typed in (f"42 {said}, {unable}", f"42 {unable} and {said}"):
             with pytest.raises(UserError):
                 edit_command(typed_change(typed, 42), TYPIST, Vocabulary(NAMES))
+
+
+@pytest.mark.parametrize("wrong", ["due:whenever", "status:none"])
+def test_an_impossible_part_is_named_beside_an_unreadable_field(wrong: str) -> None:
+    with pytest.raises(NotUnderstood) as raised:
+        edit_command(typed_change(f"42 delete it, {wrong}", 42), TYPIST, Vocabulary(NAMES))
+    assert [type(error) for error in raised.value.errors] == [WrongField, Unsupported]
+
+
+def test_the_first_of_two_impossible_filters_is_named() -> None:
+    with pytest.raises(UserError) as raised:
+        issues_command(understand("with attachments, watched by ben", FILTERS), TYPIST, Vocabulary(NAMES))
+    assert vars(raised.value)["ask"] == CANNOT["attachments"][0]
 
 
 @given(st.sampled_from(["42 1h testing", "1h on 42", "42 testing 1h", "2h 42 yesterday"]), st.data())
