@@ -51,17 +51,6 @@ class NotAChange(UserError):
         return UserError("I filled in the form with {read}.", read=read)
 
 
-class Unsupported(UserError):
-    """Nothing is asked but what the service's pages do."""
-
-    says = "I can't {do}. {instead}"
-    do: str
-    instead: UserError
-
-    def __post_init__(self) -> None:
-        self.offers = self.instead.offers
-
-
 @dataclass(frozen=True)
 class TypedChange:
     """The text about an issue; `parsed` lacks its number, and `below` are the lines after the first."""
@@ -127,9 +116,11 @@ def edit_command(
     elif status := _status_meant(typed, parsed, statuses):
         edit = Edit(values={"status": status}, guessed=frozenset({"status"}))
     elif mistake := _mistake(typed, parsed, people, edit, statuses):
-        if isinstance(mistake, Unsupported) and not reader.problems:
-            raise mistake
         reader.problems.append(mistake)
+    elif unsupported := _unsupported(typed, parsed, edit):
+        if not reader.problems:
+            raise unsupported
+        reader.problems.append(unsupported)
 
     if reader.problems:
         raise NotUnderstood(reader.problems[0], tuple(reader.problems[1:]), edit)
@@ -157,21 +148,29 @@ def _mistake(
     typed: TypedChange, parsed: Parsed, people: Sequence[Token], edit: Edit, statuses: Collection[str]
 ) -> UserError | None:
     """Why the bot can't make all of the change; `people` are several assignees, if it names them."""
-    left = " ".join(filter(None, [parsed.source, *parsed.left, typed.below]))
-    acts, steps = parsed.acts, parsed.acts.get("step", ())
+    left, acts = _left(typed, parsed), parsed.acts
     if people and not any(map(_is_nothing, people)):
         alone = parsed.options.keys() == {"to"} and not acts and OR.issuperset(map(plain, parsed.words))
         return _which_of(people if alone else (), typed.number)
-    if "cannot" in acts and not (left or edit.values or steps):
-        return _unsupported(acts["cannot"][0].text, typed.number)
+    if _unsupported(typed, parsed, edit):
+        return None
     if left and (meant := _verb(parsed.words, statuses)):
         return UnknownWord(f"issue {typed.number}", *meant)
 
     more = left or parsed.options or len(acts) > 1
-    doubts = {"to": people, "step": steps[1:], "cannot": "cannot" in acts, "ask": "ask" in acts and more}
+    doubts = {
+        "to": people,
+        "step": acts.get("step", ())[1:],
+        "cannot": "cannot" in acts,
+        "ask": "ask" in acts and more,
+    }
     unread = {key for key, doubtful in doubts.items() if doubtful}
     read = tuple(phrase for phrase, keys in parsed.phrases if unread.isdisjoint(keys))
     return NotAChange((left or typed.parsed.text).rstrip(END), read) if left or unread else None
+
+
+def _left(typed: TypedChange, parsed: Parsed) -> str:
+    return " ".join(filter(None, [parsed.source, *parsed.left, typed.below]))
 
 
 def _verb(words: Sequence[Word], statuses: Collection[str]) -> tuple[str, str] | None:
@@ -202,22 +201,23 @@ def _which_of(people: Sequence[Token], number: int) -> UserError:
     )
 
 
-def _unsupported(what: str, number: int) -> Unsupported:
-    """The error for what only the service's pages do; it offers what the bot does instead, if anything."""
+def _unsupported(typed: TypedChange, parsed: Parsed, edit: Edit) -> UserError | None:
+    """The error if nothing is asked but what only the service's pages do; offers what the bot does."""
+    number, asked = typed.number, parsed.acts.get("cannot")
+    if not asked or "step" in parsed.acts or edit.values or _left(typed, parsed):
+        return None
+
+    what, offers = asked[0].text, list[Offer]()
     match what:
         case "delete":
-            close = Offer(f"Close #{number}", f"{number} close")
-            instead = UserError(
-                "Close #{number} instead, or delete it in {service}.", number=number, offers=[close]
-            )
+            offers = [Offer(f"Close #{number}", f"{number} close")]
+            how = UserError("Close #{number} instead, or delete it in {service}.", number=number)
         case "watch":
-            follow = Offer(f"Follow #{number}", f"{number} follow")
-            instead = UserError(
-                "Do that in {service}, or follow #{number} yourself.", number=number, offers=[follow]
-            )
+            offers = [Offer(f"Follow #{number}", f"{number} follow")]
+            how = UserError("Do that in {service}, or follow #{number} yourself.", number=number)
         case _:
-            instead = UserError("To do that, open #{number} in {service}.", number=number)
-    return Unsupported(ELSEWHERE[what], instead)
+            how = UserError("To do that, open #{number} in {service}.", number=number)
+    return UserError("I can't {do}. {how}", do=ELSEWHERE[what], how=how, offers=offers)
 
 
 def _about(parsed: Parsed, number: int) -> Parsed:

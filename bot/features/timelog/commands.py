@@ -7,7 +7,7 @@ from datetime import date
 
 from bot.errors import Offer, UnknownWord, UserError
 from bot.features.timelog.drafts import TimeDraft, TimeToLog
-from bot.features.timelog.time_reader import TimeReader, UnclearNumbers, trimmed
+from bot.features.timelog.time_reader import TimeReader, trimmed, unclear_numbers
 from bot.slack.language import dates, reading, values
 from bot.slack.language.doubts import Question, is_doubtful, is_question
 from bot.slack.language.durations import DURATION, WITH_UNIT
@@ -215,7 +215,7 @@ def _logged(
     problem = reader.problem
     if isinstance(draft, TimeToLog):
         if draft.comment.lower().startswith("or ") or is_doubtful(typed.asked.plain):
-            draft, problem = TimeDraft(comment=parsed.text), UnclearNumbers()
+            draft, problem = TimeDraft(comment=parsed.text), unclear_numbers()
         elif is_question(parsed.words):
             problem = Question(as_typed(typed.text))
         elif not problem:

@@ -59,13 +59,6 @@ _ON_PROJECT = shapes("{issue} {duration} {rest?}", "{amount} {rest?}", "{comment
 _BESIDE = shapes("{duration} {rest}", "{comment} {spent} {rest?}", **_SLOTS)
 
 
-class UnclearNumbers(UserError):
-    says = (
-        "I can't tell which number is the issue and which is the duration, so I didn't log anything. Type "
-        "one of each, such as `{/timelog} 42 1h30`."
-    )
-
-
 @dataclass(frozen=True)
 class _Parts:
     """The issue and the duration in a text, as typed, and the words of the comment.
@@ -99,7 +92,7 @@ class TimeReader:
 
         comment = parts.comment
         if parts.before in DELETING or not NEGATIONS.isdisjoint(parts.before):
-            self._report(UnclearNumbers())
+            self._report(unclear_numbers())
             amount, comment = None, parts.others
         elif is_told(parts.before):
             self._report(_unclear_duration(parts.spent))
@@ -179,6 +172,13 @@ def _parts(parsed: Parsed, project: str | None) -> _Parts:
     if known and not spent and comment.words and PAST.isdisjoint(map(plain, comment.words)):
         spent = comment.words[0].text  # `2 hours ago` is no duration
     return _Parts(issue, spent, comment, others, before)
+
+
+def unclear_numbers() -> UserError:
+    return UserError(
+        "I can't tell which number is the issue and which is the duration, so I didn't log anything. Type "
+        "one of each, such as `{/timelog} 42 1h30`."
+    )
 
 
 def _unclear_duration(spent: str) -> UserError:
