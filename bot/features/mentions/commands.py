@@ -233,7 +233,7 @@ _ASKS = CommandTable(
     ("yes|no|ok|okay|sure|yep|nope|done|cool|great|fine|nice", ""),
 )
 UNDO = "To undo a change, choose “Undo” below its confirmation within ten minutes."
-_SMILEY = re.compile(r"\s*[:;]-?[)D(]+\s*\Z")
+_SMILEY = re.compile(r"[:;]-?[)D(]{1,9}\Z")
 _TALK = CommandTable(
     ("thanks|thx|cheers|thank you? a|so|very? lot|much|again|bot?", "You're welcome!"),
     ("thanks|thank you? for {rest}", "You're welcome!"),
@@ -275,7 +275,7 @@ def meant(text: str, base_url: str, today: Today, prefix: str = "", *, in_thread
     text = without_greeting(text)
     if not any(character.isalnum() for character in without_emoji(text)):
         return Nothing() if text == "?" else Wordless()
-    if talk := _TALK.take(_SMILEY.sub("", text)):
+    if talk := _TALK.take(_SMILEY.sub("", text.rstrip()).rstrip()):
         return Talk(talk[0])
     first, rest = [*text.split(maxsplit=1), ""][:2]
     word = first.lower().removeprefix("/").removeprefix(prefix).rstrip(":,!")

@@ -31,7 +31,7 @@ async def test_schedule_alone_uses_the_channels_project(office: Office, ana: Per
 
 async def test_failed_add_opens_the_form_with_what_was_understood(ana: Person) -> None:
     cases: list[tuple[str, str, JSON]] = [
-        ("add webshop daily 25:00 tracker:bug", "the time after `daily`", {"Schedule": "Every day"}),
+        ("add webshop daily 25:00 tracker:bug", "a time after `daily`", {"Schedule": "Every day"}),
         ("add webshop weekly mon,thu 9 tz:No tracker:bug", "time zone", {"Days": ["Monday", "Thursday"]}),
         ("add webshop hourly tracker:bug,nope", "nope", {"Schedule": "Hourly"}),
         ("add webshop hourly tracker:bug colour:red", "colour", {"Schedule": "Hourly"}),
@@ -40,7 +40,7 @@ async def test_failed_add_opens_the_form_with_what_was_understood(ana: Person) -
         ("add webshop cron 7 * * * * tracker:bug group:no", "group", {"Cron expression": "7 * * * *"}),
         (
             "add webshop weekly closed issues on fridays tracker:bug",
-            "the time after `weekly fri`",
+            "a time after `weekly fri`",
             {"Schedule": "Weekly", "Days": ["Friday"], "Issues": "Closed issues"},
         ),
         (
