@@ -255,6 +255,8 @@ def _gift_cards(data: Data, created: datetime, now: datetime) -> None:
     for number, subject in enumerate(("Draw the card", "Send it at the chosen hour"), GIFT_CARDS + 1):
         child = _put(data, number, TASK, subject, created + timedelta(minutes=number))
         child.parent_id, child.category_id, child.estimated_hours = GIFT_CARDS, issue.category_id, 6.0
+        child.status_id, child.done_ratio = CLOSED, 100  # else nobody could close the issue
+        child.closed_on = child.updated_on = issue.updated_on - timedelta(hours=number)
 
 
 def _put(data: Data, number: int, tracker_id: int, subject: str, created: datetime) -> Issue:
@@ -284,7 +286,7 @@ def add_extras(data: Data, now: datetime, rng: SeededRandom) -> None:
     for issue in issues:
         if issue.id == GIFT_CARDS or (issue.tracker_id == BUG and rng.chance(20)):
             _file(data, issue, rng)
-        if issue.status_id != NEW:
+        if issue.status_id != NEW and issue.parent_id != GIFT_CARDS:
             _notes(data, issue, rng)
             _time(data, issue, now, rng)
     _project_time(data, now, rng)

@@ -210,3 +210,8 @@ async def test_a_form_outside_of_channels_is_undone_in_the_form(office: Office, 
 
     assert "Elsewhere → *From anywhere*" in text_of(await ana.form_saying(f"#{issue.id}", "Undid the change"))
     assert issue.subject == "From anywhere"
+
+
+async def test_the_issue_of_the_readmes_examples_can_be_closed_and_reopened(ana: Person) -> None:
+    assert "In progress → *Closed*" in text_of(await ana.ask("/issue 42 close"))
+    assert "Closed → *New*" in text_of(await ana.ask("/issue 42 reopen"))
