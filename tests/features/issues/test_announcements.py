@@ -47,6 +47,7 @@ async def test_tells_the_outcome_of_a_post_and_retries_failures(tmp_path: Path) 
         assert "wasn't shared" in text_of(await ana.after(ana.press(card, "Share here")))
         await ana.press(card, "Share here")
         await wait_for_post(ana, "shared")
+        await office.idle()
 
         await age_claims(office, timedelta(seconds=10))
         wire.faults = [("chat.postMessage", "lose the answer")]
