@@ -170,8 +170,9 @@ class DueReads(BatchHandler, Generic[Item, Content]):
             case KeySuspended():
                 log.info("key suspended", action="due.key_suspended", work=self.name)
             case NotLinked() if not isinstance(error, KeyRejected | KeyUnreadable):  # these may work again
-                await self.unlinked(items)
-                over = True
+                over = await self.access.store.links.user_id(items[0].owner) is None  # or linked again
+                if over:
+                    await self.unlinked(items)
             case BotError():
                 why = str(error) or type(error).__name__
                 log.warning("not read", action="due.not_read", work=self.name, error=why)

@@ -9,10 +9,13 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from bot.app import Bot
-from bot.features.following.runs import ALL_EVERY
+from bot.errors import NotLinked
+from bot.features.due_reads import OwnerTurn
+from bot.features.following.runs import ALL_EVERY, FollowerProgress, FollowerReads
 from bot.sandbox.tracker import defaults
 from bot.sandbox.tracker.data import Issue
 from bot.sandbox.workspace.model import Message
+from bot.store.jobs import Job, JobOutcome, Later
 from bot.store.tables import FollowedIssueRow, LinkRow
 from bot.timings import Delays, Timings
 from tests.features.following.threads import (
@@ -432,3 +435,17 @@ async def test_a_paused_process_shows_nothing_older_than_another(office: Office,
     await other._closing.aclose()
 
     assert "Newer" in (await in_thread(ana, post))[0]["text"]
+
+
+async def test_a_late_read_ends_nothing_of_a_user_who_has_linked_again(office: Office, ana: Person) -> None:
+    await create_from_message(ana, "Cart loses items")
+    outcomes: list[JobOutcome] = []
+
+    async def settle(_job: Job, outcome: JobOutcome) -> None:
+        outcomes.append(outcome)
+
+    turn = OwnerTurn(Job("follower"), ANA, FollowerProgress())
+    await FollowerReads(office.bot.parts).failed([turn], NotLinked(), settle)
+
+    assert [type(outcome) for outcome in outcomes] == [Later]
+    assert await office.bot.store.followed.count(ANA) == 1
